@@ -1,1 +1,43 @@
-//! Under construction.
+//! How a provider signs what it sends, and how we sign what we send.
+//!
+//! Bytes, headers and secrets go in; out comes which secret matched, or the exact reason why none did.
+//! The crate is pure: it knows no HTTP framework, does no I/O and reads no clock (the caller passes "now").
+//!
+//! The usual way:
+//!
+//! ```
+//! use secrecy::SecretString;
+//! use signature::{Message, Request, Scheme, SchemeSpec};
+//!
+//! let spec: SchemeSpec = toml::from_str(
+//!     r#"
+//!     kind = "hmac"
+//!     header = "x-loja-signature"
+//!     algorithm = "hmac-sha256"
+//!     encoding = "hex"
+//!     "#,
+//! )?;
+//! let scheme = Scheme::compile(&spec)?;
+//! let keys = [scheme.key(&SecretString::from("a shared secret"))?];
+//!
+//! let message = Message { id: "evt_1", unix_seconds: 1_767_323_045, body: b"{}" };
+//! let headers = scheme.sign(&message, &keys[0])?;
+//! let request = Request { headers: &headers, body: b"{}", now: 1_767_323_045 };
+//! assert_eq!(scheme.verify(&request, &keys)?.key_index, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod digest;
+mod headers;
+mod hmac_scheme;
+mod key;
+mod refusal;
+mod scheme;
+pub mod standard_webhooks;
+
+pub use digest::{Algorithm, Encoding};
+pub use headers::Headers;
+pub use hmac_scheme::HmacSpec;
+pub use key::{Key, KeyError, KeyForm};
+pub use refusal::Refusal;
+pub use scheme::{Message, Request, Scheme, SchemeError, SchemeSpec, SignError, Verified};
