@@ -1,0 +1,48 @@
+//! The row of one resource: the fold of all facts ever told about it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Fact, History, Value, Version};
+
+/// A field's value with the version of the fact that set it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Field {
+    /// The value in force.
+    pub value: Value,
+    /// Version of the fact that told it.
+    pub version: Version,
+}
+
+/// All that is known of one resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resource {
+    /// The fold's status.
+    pub status: String,
+    /// Version of the newest fact the fold accepted.
+    pub version: Version,
+    /// What the fold is made of.
+    pub history: History,
+    /// Each field: the newest value that was ever told.
+    pub fields: BTreeMap<String, Field>,
+    /// Names of the effects written for it.
+    pub effects_written: BTreeSet<String>,
+    /// Sequence of the next effect.
+    pub next_effect: i32,
+}
+
+impl Resource {
+    /// Takes over the fields of a fact. A newer value wins over an older one whatever came first; of two
+    /// values at one version the smaller wins, so that the values settle it and not their arrival.
+    pub(crate) fn merge_fields(&mut self, fact: &Fact) {
+        for (name, value) in &fact.fields {
+            let wins = self.fields.get(name).is_none_or(|field| {
+                fact.version > field.version || (fact.version == field.version && value < &field.value)
+            });
+            if wins {
+                self.fields.insert(name.clone(), Field { value: value.clone(), version: fact.version });
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Convergence: any order, any duplication and any grouping of the same facts give the same row.
+
+use proptest::{collection::vec, prelude::*, sample::Index};
+
+use super::model::{STATUSES, apply, fact, for_every_order, model, order_flow};
+use crate::{Fact, Flow, FlowSpec, Resource, Value, Version, decide};
+
+/// Facts with few versions, so that ties and repetitions are common.
+fn facts(max: usize) -> impl Strategy<Value = Vec<Fact>> {
+    let one = (0..STATUSES.len(), 0i64..8, 0u8..3, vec((0usize..3, 0i64..4), 0..3)).prop_map(
+        |(status, major, rank, fields)| {
+            let mut told = fact(STATUSES[status], major);
+            told.version = Version::new(major, rank);
+            for (name, value) in fields {
+                told.fields.insert(format!("field_{name}"), Value::Integer(value));
+            }
+            told
+        },
+    );
+    vec(one, 1..=max)
+}
+
+/// Any flow over the five statuses: exits may lead out of terminal statuses, in circles, anywhere.
+fn any_flow() -> impl Strategy<Value = Flow> {
+    vec(proptest::option::of(vec(0..STATUSES.len(), 0..4)), STATUSES.len()).prop_map(|terminal| {
+        let statuses: Vec<String> = STATUSES.iter().map(|name| (*name).to_owned()).collect();
+        let exits = terminal.into_iter().enumerate().filter_map(|(at, exits)| {
+            let exits = exits?.into_iter().map(|exit| STATUSES[exit].to_owned()).collect();
+            Some((STATUSES[at].to_owned(), exits))
+        });
+        FlowSpec { terminal: exits.collect(), statuses, effects: Vec::new() }.compile().unwrap()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_order_of_up_to_six_facts_gives_the_same_row_and_milestones(facts in facts(6)) {
+        let flow = order_flow();
+        let expected = model(&facts, &flow);
+        for_every_order(&facts, |order| assert_eq!(apply(order, &flow).row, expected, "{order:#?}"));
+    }
+
+    #[test]
+    fn every_order_of_up_to_five_facts_converges_in_any_flow(facts in facts(5), flow in any_flow()) {
+        let expected = model(&facts, &flow);
+        for_every_order(&facts, |order| {
+            let row = apply(order, &flow).row;
+            assert_eq!((&row.status, row.version), (&expected.status, expected.version), "{order:#?}");
+            assert_eq!(row.fields, expected.fields);
+        });
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn large_sets_shuffled_and_duplicated_give_the_row_of_the_set(
+        (told, order) in facts(40).prop_flat_map(|facts| (Just(facts), vec(any::<Index>(), 0..120))),
+        flow in any_flow(),
+    ) {
+        // Every fact at least once, some many times, in any order.
+        let mut arrivals: Vec<&Fact> = order.iter().map(|index| index.get(&told)).collect();
+        arrivals.extend(&told);
+        let by = order.len();
+        arrivals.rotate_left(by / 2);
+        prop_assert_eq!(apply(arrivals.into_iter().rev(), &order_flow()).row, model(&told, &order_flow()));
+        let row = apply(&told, &flow).row;
+        let expected = model(&told, &flow);
+        prop_assert_eq!((row.status, row.version, row.fields), (expected.status, expected.version, expected.fields));
+    }
+
+    #[test]
+    fn a_fact_handed_in_again_changes_nothing_and_fires_nothing(facts in facts(12), again in any::<Index>()) {
+        let flow = order_flow();
+        let mut current: Option<Resource> = None;
+        for fact in &facts {
+            current = Some(decide(current.as_ref(), fact, &flow).resource);
+        }
+        let decision = decide(current.as_ref(), again.get(&facts), &flow);
+        prop_assert_eq!(Some(&decision.resource), current.as_ref());
+        prop_assert!(decision.effects.is_empty() && decision.transition.is_none() && decision.reached.is_none());
+    }
+
+    #[test]
+    fn a_row_that_was_stored_and_loaded_between_facts_is_the_row_that_was_not(facts in facts(12), cut in any::<Index>()) {
+        let flow = order_flow();
+        let cut = cut.index(facts.len());
+        let whole = apply(&facts, &flow);
+        let mut current: Option<Resource> = None;
+        let mut effects = Vec::new();
+        for (at, fact) in facts.iter().enumerate() {
+            let decision = decide(current.as_ref(), fact, &flow);
+            effects.extend(decision.effects.iter().map(|effect| effect.name.clone()));
+            let mut next = decision.resource;
+            if at == cut {
+                next.history = serde_json::from_str(&serde_json::to_string(&next.history).unwrap()).unwrap();
+                next.fields = serde_json::from_str(&serde_json::to_string(&next.fields).unwrap()).unwrap();
+            }
+            current = Some(next);
+        }
+        prop_assert_eq!(effects, whole.effects);
+    }
+
+    #[test]
+    fn a_short_history_never_holds_more_than_two_entries_of_a_status(facts in facts(60)) {
+        let flow = order_flow();
+        let mut current: Option<Resource> = None;
+        for fact in &facts {
+            current = Some(decide(current.as_ref(), fact, &flow).resource);
+        }
+        prop_assert!(current.unwrap().history.entries().len() <= 2 * STATUSES.len());
+    }
+}
