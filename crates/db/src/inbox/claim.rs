@@ -1,0 +1,75 @@
+//! Takes events out of the queue, in the claimer's transaction: if it fails they are back.
+
+use deadpool_postgres::GenericClient;
+use jiff::Timestamp;
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::{Result, inbox::Origin};
+
+/// An event that is ours until the transaction ends.
+#[derive(Debug, Clone)]
+pub struct Claimed {
+    /// Its id; ids grow with the time of arrival.
+    pub event_id: Uuid,
+    /// The endpoint it came by.
+    pub source: String,
+    /// Its key, if it has one.
+    pub dedup_key: Option<String>,
+    /// The provider's name for the event, as the receiver read it.
+    pub event_type: Option<String>,
+    /// How it came.
+    pub origin: Origin,
+    /// When it came.
+    pub received_at: Timestamp,
+    /// The headers kept beside the body, as a JSON object.
+    pub headers: Option<String>,
+    /// The bytes as received.
+    pub body: Vec<u8>,
+    /// Attempts that failed so far.
+    pub attempts: i32,
+}
+
+/// Takes up to `limit` queued events with ids above `mark`, oldest first; needs a transaction.
+///
+/// The mark spares the scan over rows that are gone but not yet cleaned up. It is a hint: rows can become
+/// visible below it, so claim from the nil id now and then.
+///
+/// # Errors
+/// When the database refuses or is away.
+pub async fn claim(client: &impl GenericClient, mark: Uuid, limit: i64) -> Result<Vec<Claimed>> {
+    let statement = client.prepare_cached(include_str!("claim.sql")).await?;
+    let rows = client.query(&statement, &[&mark, &limit]).await?;
+    Ok(sorted(&rows))
+}
+
+/// Takes up to `limit` events whose next attempt is due; needs a transaction.
+///
+/// # Errors
+/// When the database refuses or is away.
+pub async fn claim_due_retries(client: &impl GenericClient, now: Timestamp, limit: i64) -> Result<Vec<Claimed>> {
+    let statement = client.prepare_cached(include_str!("claim_due_retries.sql")).await?;
+    let rows = client.query(&statement, &[&now, &limit]).await?;
+    Ok(sorted(&rows))
+}
+
+fn sorted(rows: &[Row]) -> Vec<Claimed> {
+    let mut claimed: Vec<Claimed> = rows.iter().map(from_row).collect();
+    claimed.sort_by_key(|event| event.event_id);
+    claimed
+}
+
+fn from_row(row: &Row) -> Claimed {
+    Claimed {
+        event_id: row.get(0),
+        attempts: row.get(1),
+        source: row.get(2),
+        dedup_key: row.get(3),
+        event_type: row.get(4),
+        // The table's check allows no other word.
+        origin: Origin::parse(row.get(5)).unwrap_or(Origin::Webhook),
+        received_at: row.get(6),
+        headers: row.get(7),
+        body: row.get(8),
+    }
+}

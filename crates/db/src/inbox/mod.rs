@@ -1,0 +1,13 @@
+//! The inbox: every accepted event, the dedup ledger, the queue of events to apply, and what became of each.
+
+mod claim;
+mod outcome;
+mod refused;
+mod retry;
+mod store;
+
+pub use claim::{Claimed, claim, claim_due_retries};
+pub use outcome::{EventOutcome, EventVerdict, record_outcomes};
+pub use refused::{RefusedRequest, record_refused};
+pub use retry::{Failed, postpone};
+pub use store::{Duplicate, NewEvent, Origin, STORE, store, store_with};

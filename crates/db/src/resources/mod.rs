@@ -1,0 +1,11 @@
+//! The rows of resources: locked, loaded and saved as sets.
+
+mod load;
+mod lock;
+mod save;
+
+pub use load::{load, load_locked};
+pub(crate) use lock::lane;
+pub use lock::lock_numbers;
+pub use save::save;
+pub(crate) use save::values;
