@@ -1,1 +1,33 @@
-//! Under construction.
+//! A provider as data: how it signs, names, dates and numbers things.
+//!
+//! One TOML file describes one provider. This crate reads that file and turns bytes into what the rest works
+//! with: [`Profile::envelopes`] for the receiver (what to store), [`Profile::read`] for the applier (event to
+//! fact), [`Profile::page`] and [`Profile::api_envelope`] for the reconciler (the provider's own list).
+//! It is pure: no SQL, no HTTP, no clock; and whatever bytes come in, nothing here fails or panics on them.
+
+mod api;
+mod compile;
+mod dedup;
+mod document;
+mod envelope;
+mod fault;
+mod field;
+mod instant;
+mod leaf;
+mod page;
+mod place;
+mod profile;
+mod reader;
+mod reading;
+mod shape;
+mod spec;
+mod version;
+
+pub use api::{Api, Auth, Get, List, Paging, SinceFormat};
+pub use document::{ELEMENTS_MAX, NESTING_MAX, Unreadable};
+pub use envelope::{Envelope, Incoming};
+pub use fault::Fault;
+pub use page::{Page, PageError};
+pub use profile::{Answers, Profile};
+pub use reader::IDENTIFIER_BYTES_MAX;
+pub use reading::{Origin, Reading, Stored};

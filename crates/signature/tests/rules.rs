@@ -1,5 +1,7 @@
 //! The rules of reading a signature, one by one.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use proptest::prelude::*;
 use secrecy::SecretString;
 use signature::{

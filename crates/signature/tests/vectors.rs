@@ -1,5 +1,7 @@
 //! Every stored vector: what a provider (or its own library) signed is accepted, everything else is refused.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,0 +1,140 @@
+//! How the provider's own list of resources is asked for: pure descriptions, no calls.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use crate::place::Place;
+use crate::reader::Reader;
+use crate::shape::Shape;
+
+/// The provider's API, as far as reconciling needs it.
+#[derive(Clone, Debug)]
+pub struct Api {
+    /// How a call says who we are; the secret itself is configured with the source.
+    pub auth: Auth,
+    /// Reading what changed since an instant.
+    pub list: List,
+    /// Reading one resource.
+    pub get: Option<Get>,
+    /// The event type under which items enter the inbox, such as `api.order`.
+    pub event_type: String,
+    pub(crate) item: Reader,
+    pub(crate) page: PageShape,
+}
+
+/// How a call says who we are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Auth {
+    /// `Authorization: Bearer TOKEN`.
+    Bearer,
+}
+
+/// A list, read page by page.
+#[derive(Clone, Debug)]
+pub struct List {
+    /// Path below the API's base URL.
+    pub path: String,
+    /// The parameter that takes the instant to read from.
+    pub since_param: String,
+    /// How that instant is spelt.
+    pub since_format: SinceFormat,
+    /// The parameter that takes the page size, if there is one.
+    pub limit_param: Option<String>,
+    /// The page size.
+    pub limit: u32,
+    /// How the next page is found.
+    pub paging: Paging,
+    /// Parameters that are always sent.
+    pub query: Vec<(String, String)>,
+}
+
+/// How an instant is spelt in a query.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SinceFormat {
+    /// `2026-01-02T03:04:05Z`, with a fraction where there is one.
+    #[default]
+    Rfc3339,
+    /// Whole seconds since 1970.
+    EpochSeconds,
+    /// Milliseconds since 1970.
+    EpochMilliseconds,
+}
+
+impl SinceFormat {
+    /// Spells an instant; what the format cannot hold is cut downwards, so that nothing is skipped.
+    pub fn spell(self, instant: Timestamp) -> String {
+        match self {
+            Self::Rfc3339 => instant.to_string(),
+            Self::EpochSeconds => instant.as_nanosecond().div_euclid(1_000_000_000).to_string(),
+            Self::EpochMilliseconds => instant.as_nanosecond().div_euclid(1_000_000).to_string(),
+        }
+    }
+}
+
+/// How the next page is found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Paging {
+    /// The answer holds a token that the next call repeats.
+    Token {
+        /// The parameter that takes the token.
+        param: String,
+    },
+}
+
+/// Reading one resource by its id.
+#[derive(Clone, Debug)]
+pub struct Get {
+    /// Path below the API's base URL, with `{id}` where the id goes.
+    pub path: String,
+    pub(crate) item: PageShape,
+}
+
+/// Where items and the next token stand in an answer.
+#[derive(Clone, Debug)]
+pub(crate) struct PageShape {
+    pub(crate) shape: Shape,
+    /// None when the answer itself is the list (or the item).
+    pub(crate) items: Option<Place>,
+    pub(crate) next: Option<Place>,
+}
+
+impl List {
+    /// The query of one call: from `since`, and at `page` when the answer before named one.
+    pub fn query(&self, since: Timestamp, page: Option<&str>) -> Vec<(&str, String)> {
+        let mut query: Vec<(&str, String)> =
+            self.query.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        query.push((&self.since_param, self.since_format.spell(since)));
+        if let Some(param) = &self.limit_param {
+            query.push((param, self.limit.to_string()));
+        }
+        match (&self.paging, page) {
+            (Paging::Token { param }, Some(token)) => query.push((param, token.to_owned())),
+            (Paging::Token { .. }, None) => {}
+        }
+        query
+    }
+}
+
+impl Get {
+    /// The path of one resource, its id percent-encoded so that it stays one segment.
+    pub fn path_of(&self, id: &str) -> String {
+        let mut encoded = String::with_capacity(id.len());
+        for byte in id.bytes() {
+            match byte {
+                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {
+                    encoded.push(char::from(byte))
+                }
+                // A dot alone would be a step in the path; encoded servers still read it as the letter.
+                other => {
+                    // Writing to a String cannot fail.
+                    let _ = write!(encoded, "%{other:02X}");
+                }
+            }
+        }
+        self.path.replace("{id}", &encoded)
+    }
+}

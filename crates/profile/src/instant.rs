@@ -1,0 +1,286 @@
+//! Reading instants: RFC 3339, local times with a configured zone, epoch numbers. Never the machine's clock or zone.
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::{Offset, TimeZone};
+use serde::Deserialize;
+
+use crate::leaf::{Leaf, integer};
+
+/// What the provider's clock resolves; finer digits are cut.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Precision {
+    Seconds,
+    Milliseconds,
+    #[default]
+    Microseconds,
+}
+
+impl Precision {
+    /// Cuts what is finer (downwards, so that the order is kept).
+    pub(crate) fn cut(self, instant: Timestamp) -> Timestamp {
+        let unit: i64 = match self {
+            Self::Seconds => 1_000_000,
+            Self::Milliseconds => 1_000,
+            Self::Microseconds => 1,
+        };
+        let micros = instant.as_nanosecond().div_euclid(1_000);
+        let cut = i64::try_from(micros).map(|micros| micros.div_euclid(unit) * unit);
+        // A value cut to a coarser unit stays in range but for the very first instants there are.
+        cut.ok().and_then(|micros| Timestamp::from_microsecond(micros).ok()).unwrap_or(instant)
+    }
+}
+
+/// The unit of an instant given as a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Epoch {
+    Seconds,
+    Milliseconds,
+    Microseconds,
+    Nanoseconds,
+}
+
+impl Epoch {
+    /// How many digits any instant between 2001 and 2286 has in this unit.
+    fn digits(self) -> usize {
+        match self {
+            Self::Seconds => 10,
+            Self::Milliseconds => 13,
+            Self::Microseconds => 16,
+            Self::Nanoseconds => 19,
+        }
+    }
+
+    /// The unit that a number's length tells; only the two that are in common use.
+    fn by_magnitude(digits: usize) -> Option<Self> {
+        [Self::Seconds, Self::Milliseconds].into_iter().find(|unit| unit.digits() == digits)
+    }
+
+    fn timestamp(self, value: i64) -> Option<Timestamp> {
+        match self {
+            Self::Seconds => Timestamp::from_second(value).ok(),
+            Self::Milliseconds => Timestamp::from_millisecond(value).ok(),
+            Self::Microseconds => Timestamp::from_microsecond(value).ok(),
+            Self::Nanoseconds => Timestamp::from_nanosecond(i128::from(value)).ok(),
+        }
+    }
+}
+
+/// How the instants of one place are spelt.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spelling {
+    /// The zone of times without an offset.
+    pub(crate) zone: Option<TimeZone>,
+    /// The unit of numbers; told from their length when not set.
+    pub(crate) epoch: Option<Epoch>,
+}
+
+impl Spelling {
+    /// Reads an instant.
+    ///
+    /// # Errors
+    /// Why it is none, with the value as it came.
+    pub(crate) fn read(&self, leaf: &Leaf<'_>) -> Result<Timestamp, String> {
+        match leaf {
+            Leaf::Text(text) => self.text(text).map_err(|reason| format!("{:?} {reason}", clipped(text))),
+            Leaf::Number(digits) => {
+                self.number(digits).map_err(|reason| format!("{} {reason}", clipped(digits)))
+            }
+            other => Err(format!("is {}, not an instant", other.describe())),
+        }
+    }
+
+    fn number(&self, digits: &str) -> Result<Timestamp, &'static str> {
+        let value = integer(digits).filter(|value| *value >= 0).ok_or("is not an epoch number")?;
+        let length = value.to_string().len();
+        let unit = match self.epoch {
+            Some(unit) if unit.digits() != length => return Err("has the wrong magnitude for its unit"),
+            Some(unit) => unit,
+            None => {
+                Epoch::by_magnitude(length).ok_or("is neither seconds (10 digits) nor milliseconds (13)")?
+            }
+        };
+        unit.timestamp(value).ok_or("is out of range")
+    }
+
+    fn text(&self, text: &str) -> Result<Timestamp, &'static str> {
+        let (civil, rest) = civil(text).ok_or("is not a date and time")?;
+        let instant = match (offset(rest).ok_or("has an offset that cannot be read")?, &self.zone) {
+            (Some(offset), _) => offset.to_timestamp(civil).map_err(|_| "is out of range")?,
+            (None, None) => return Err("has no offset, and the profile names no zone"),
+            (None, Some(zone)) => zone
+                .to_ambiguous_zoned(civil)
+                .unambiguous()
+                .map_err(|_| "happens twice or never in the profile's zone, where the clocks change")?
+                .timestamp(),
+        };
+        if instant < Timestamp::UNIX_EPOCH { Err("lies before 1970") } else { Ok(instant) }
+    }
+}
+
+/// The start of a value, for a message.
+fn clipped(text: &str) -> &str {
+    let end = text.char_indices().nth(40).map_or(text.len(), |(at, _)| at);
+    &text[..end]
+}
+
+/// Reads `YYYY-MM-DDTHH:MM:SS[.fraction]` (or a blank for the T); gives what follows.
+fn civil(text: &str) -> Option<(DateTime, &str)> {
+    let (date_time, rest) = text.split_at_checked(19)?;
+    let bytes = date_time.as_bytes();
+    let separators = [(4, b"-" as &[u8]), (7, b"-"), (10, b"Tt "), (13, b":"), (16, b":")];
+    if !separators.iter().all(|(at, allowed)| allowed.contains(&bytes[*at])) {
+        return None;
+    }
+    let (nanosecond, rest) = fraction(rest)?;
+    let two = |at: usize| digits(&bytes[at..at + 2]).and_then(|value| i8::try_from(value).ok());
+    let year = i16::try_from(digits(&bytes[..4])?).ok()?;
+    // A date that does not exist, hour 24 and second 60 all fail here.
+    let civil = DateTime::new(year, two(5)?, two(8)?, two(11)?, two(14)?, two(17)?, nanosecond).ok()?;
+    Some((civil, rest))
+}
+
+/// Reads `.digits` to nanoseconds, cutting what is finer; nothing is zero.
+fn fraction(text: &str) -> Option<(i32, &str)> {
+    let Some(rest) = text.strip_prefix('.') else { return Some((0, text)) };
+    let end = rest.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+    let (written, rest) = rest.split_at(end);
+    if written.is_empty() {
+        return None;
+    }
+    let nine = written.bytes().chain(std::iter::repeat(b'0')).take(9);
+    let nanosecond = nine.fold(0, |sum, digit| sum * 10 + i32::from(digit - b'0'));
+    Some((nanosecond, rest))
+}
+
+/// Reads `Z`, `±HH:MM`, `±HHMM`, or nothing (a local time); anything else is no offset.
+fn offset(text: &str) -> Option<Option<Offset>> {
+    let bytes = text.as_bytes();
+    let (sign, hours, minutes) = match bytes {
+        [] => return Some(None),
+        [b'Z' | b'z'] => return Some(Some(Offset::UTC)),
+        [sign, hours @ .., b':', m1, m2] if hours.len() == 2 => (sign, hours, [*m1, *m2]),
+        [sign, h1, h2, m1, m2] if *h2 != b':' => (sign, &[*h1, *h2][..], [*m1, *m2]),
+        _ => return None,
+    };
+    let (hours, minutes) = (digits(hours)?, digits(&minutes)?);
+    if hours > 23 || minutes > 59 {
+        return None;
+    }
+    let seconds = (hours * 60 + minutes) * 60;
+    match sign {
+        b'+' => Offset::from_seconds(seconds).ok().map(Some),
+        b'-' => Offset::from_seconds(-seconds).ok().map(Some),
+        _ => None,
+    }
+}
+
+/// The number that digits, and nothing but digits, spell.
+fn digits(bytes: &[u8]) -> Option<i32> {
+    bytes.iter().try_fold(0_i32, |sum, byte| byte.is_ascii_digit().then(|| sum * 10 + i32::from(byte - b'0')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spelling(zone: Option<&str>, epoch: Option<Epoch>) -> Spelling {
+        Spelling { zone: zone.map(|name| TimeZone::get(name).unwrap()), epoch }
+    }
+
+    fn text(spelling: &Spelling, text: &str) -> Option<String> {
+        spelling.read(&Leaf::Text(text.into())).ok().map(|instant| instant.to_string())
+    }
+
+    #[test]
+    fn instants_with_an_offset_are_exact() {
+        let plain = spelling(None, None);
+        for (written, instant) in [
+            ("2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z"),
+            ("2026-01-02t03:04:05z", "2026-01-02T03:04:05Z"),
+            ("2026-01-02 03:04:05+00:00", "2026-01-02T03:04:05Z"),
+            ("2026-01-02T00:04:05-03:00", "2026-01-02T03:04:05Z"),
+            ("2026-01-02T00:04:05-0300", "2026-01-02T03:04:05Z"),
+            ("2026-01-02T03:04:05.5Z", "2026-01-02T03:04:05.5Z"),
+            ("2026-01-02T03:04:05.1234567891234Z", "2026-01-02T03:04:05.123456789Z"),
+            ("2026-11-01T01:50:00-04:00", "2026-11-01T05:50:00Z"),
+        ] {
+            assert_eq!(text(&plain, written).as_deref(), Some(instant), "{written}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_instant_is_refused() {
+        let zoned = spelling(Some("America/Sao_Paulo"), None);
+        for written in [
+            "",
+            "now",
+            "2026-01-02",
+            "2026-01-02T03:04",
+            "2026-01-02T03:04:05+00:00Z",
+            "2026-01-02T03:04:05ZZ",
+            "2026-02-30T00:00:00Z",
+            "2026-01-02T03:04:60Z",
+            "2026-01-02T24:00:00Z",
+            "2026-13-02T03:04:05Z",
+            "2026-01-02T03:04:05.Z",
+            "2026-01-02T03:04:05+3:00",
+            "2026-01-02T03:04:05+24:00",
+            "2026-01-02T03:04:05+03",
+            "2026-01-02T03:04:05Z[UTC]",
+            " 2026-01-02T03:04:05Z",
+            "1767323045",
+            "0001-01-01T00:00:00Z",
+            "2026-01-02T03:04:0é",
+            "+026-01-02T03:04:05Z",
+        ] {
+            assert_eq!(text(&zoned, written), None, "{written}");
+        }
+    }
+
+    #[test]
+    fn a_local_time_needs_the_profiles_zone() {
+        let local = "2026-01-02T00:04:05";
+        assert_eq!(text(&spelling(None, None), local), None);
+        let there = text(&spelling(Some("America/Sao_Paulo"), None), local);
+        assert_eq!(there.as_deref(), Some("2026-01-02T03:04:05Z"));
+    }
+
+    #[test]
+    fn a_local_hour_that_happens_twice_or_never_is_refused() {
+        let new_york = spelling(Some("America/New_York"), None);
+        assert_eq!(text(&new_york, "2026-11-01T01:10:00"), None);
+        assert_eq!(text(&new_york, "2026-03-08T02:30:00"), None);
+        assert!(text(&new_york, "2026-11-01T03:10:00").is_some());
+    }
+
+    #[test]
+    fn epoch_numbers_are_read_by_unit_or_magnitude() {
+        let number = |epoch, digits| spelling(None, epoch).read(&Leaf::Number(digits)).ok();
+        let instant: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
+        assert_eq!(number(None, "1767323045"), Some(instant));
+        assert_eq!(number(None, "1767323045.0"), Some(instant));
+        assert_eq!(number(None, "1767323045000"), Some(instant));
+        assert_eq!(number(Some(Epoch::Microseconds), "1767323045000000"), Some(instant));
+        assert_eq!(number(Some(Epoch::Nanoseconds), "1767323045000000000"), Some(instant));
+        for odd in ["1767323045000000000", "176732304", "0", "-1767323045", "1767323045.5", "1e9"] {
+            assert_eq!(number(None, odd), None, "{odd}");
+        }
+        assert_eq!(number(Some(Epoch::Seconds), "1767323045000"), None);
+        assert_eq!(number(Some(Epoch::Milliseconds), "1767323045"), None);
+    }
+
+    #[test]
+    fn finer_digits_than_the_clock_has_are_cut() {
+        let instant: Timestamp = "2026-01-02T03:04:05.123456789Z".parse().unwrap();
+        for (precision, cut) in [
+            (Precision::Seconds, "2026-01-02T03:04:05Z"),
+            (Precision::Milliseconds, "2026-01-02T03:04:05.123Z"),
+            (Precision::Microseconds, "2026-01-02T03:04:05.123456Z"),
+        ] {
+            assert_eq!(precision.cut(instant).to_string(), cut);
+        }
+    }
+}
