@@ -89,7 +89,7 @@ impl Profile {
                     self.read_with(&api.item, &Dedup(Vec::new()), type_, stored, flow_of)
                 }
                 None => {
-                    Err(Reading::Malformed("the profile says nothing about the provider's API".to_owned()))
+                    Err(NoFact::Malformed("the profile says nothing about the provider's API".to_owned()))
                 }
             },
         };
