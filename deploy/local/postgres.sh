@@ -205,7 +205,7 @@ start() {
   if [ -n "${DATABASE_URL_ADMIN:-}" ]; then start_given DATABASE_URL_ADMIN
   elif [ -n "${DATABASE_URL:-}" ]; then start_given DATABASE_URL
   elif find_binaries; then start_cluster
-  elif install_package && find_binaries; then start_cluster
+  elif install_package && choose_owner && find_binaries; then start_cluster # the package may have brought the user
   elif have docker && docker info >/dev/null 2>&1; then start_container
   else
     fail "no PostgreSQL to be had. Any of these will do: DATABASE_URL for a running server; the server binaries, $oldest or later" \
