@@ -73,7 +73,7 @@ fn each_malformed_value_is_a_plain_refusal() {
         ([b"sha256=".as_slice(), &[b'z'; 64]].concat(), Refusal::Malformed),
         ("sha256=éééééééééééééééééééééééééééééééé".as_bytes().to_vec(), Refusal::Malformed),
         ([0xff; 64].to_vec(), Refusal::Malformed),
-        (hex[..62].as_bytes().to_vec(), Refusal::Malformed),
+        (hex.as_bytes()[..62].to_vec(), Refusal::Malformed),
         (format!("{hex}00").into_bytes(), Refusal::Malformed),
         (vec![b'a'; 100_000], Refusal::Malformed),
         (format!("sha256=sha256={hex}").into_bytes(), Refusal::Malformed),

@@ -1,0 +1,64 @@
+//! What the door costs for one request of the shipped `loja`: verify, then split into envelopes.
+//!
+//! `cargo run --release -p profile --example speed`. Look at the ratio to a bare SHA-256 of the body, not at the times.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a measuring tool for people")]
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use profile::{Incoming, Origin, Profile, Stored};
+use secrecy::SecretString;
+use sha2::{Digest as _, Sha256};
+use signature::{Message, Request};
+
+const ROUNDS: u32 = 200_000;
+
+fn main() {
+    let profile = Profile::parse("loja.toml", include_str!("../../../profiles/loja.toml")).unwrap();
+    let body = body();
+    let keys = [profile.scheme().key(&SecretString::from("a shared secret")).unwrap()];
+    let message = Message { id: "", unix_seconds: 0, body: &body };
+    let headers = profile.scheme().sign(&message, &keys[0]).unwrap();
+    let flow = domain::FlowSpec {
+        statuses: ["created", "paid", "shipped", "canceled", "refunded"].map(str::to_owned).to_vec(),
+        ..domain::FlowSpec::default()
+    };
+    let flow = flow.compile().unwrap();
+
+    println!("{} bytes", body.len());
+    let sha256 = time(|| drop(black_box(Sha256::digest(black_box(&body)))));
+    let report = |name: &str, took: Duration| {
+        println!("{name:<10} {took:>10.0?}  {:.2} x sha256", took.as_secs_f64() / sha256.as_secs_f64());
+    };
+    report("sha256", sha256);
+    let request = Request { headers: &headers, body: &body, now: 0 };
+    report("verify", time(|| drop(black_box(profile.scheme().verify(black_box(&request), &keys)))));
+    let incoming = Incoming { body: &body, headers: &headers };
+    report("envelopes", time(|| drop(black_box(profile.envelopes(black_box(&incoming))))));
+    let stored = Stored {
+        source: "loja",
+        origin: Origin::Webhook,
+        body: &body,
+        headers: &headers,
+        event_key: "evt_1",
+        received_at: Timestamp::UNIX_EPOCH,
+    };
+    report("read", time(|| drop(black_box(profile.read(black_box(&stored), &|_| Some(&flow))))));
+}
+
+fn time(mut step: impl FnMut()) -> Duration {
+    let start = Instant::now();
+    (0..ROUNDS).for_each(|_| step());
+    start.elapsed() / ROUNDS
+}
+
+/// An event of about 800 bytes, with the items and address that a store sends along.
+fn body() -> Vec<u8> {
+    let item = r#"{"sku":"CAM-AZ-42","name":"Camiseta azul, tamanho G","quantity":2,"unit_cents":4990,"tax":{"icms":18.0,"ncm":"6109.10.00"}}"#;
+    format!(
+        r#"{{"id":"evt_0123456789abcdef","type":"order.paid","sequence":2,"occurred_at":"2026-01-02T03:04:05.123456Z","livemode":true,"data":{{"id":"ped_0123456789","total_cents":12990,"currency":"BRL","customer_email":"ana.souza@example.com","items":[{item},{item},{item}],"shipping":{{"name":"Ana Souza","street":"Rua das Flores, 123","city":"São Paulo","zip":"01310-100","carrier":null}}}}}}"#
+    )
+    .into_bytes()
+}

@@ -1,0 +1,11 @@
+//! What a profile makes of bytes, rule by rule, with the shipped `loja` and with small profiles of its own.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod api;
+mod cases;
+mod envelopes;
+mod format;
+mod properties;
+mod reading;
+mod support;
