@@ -1,0 +1,4 @@
+-- ledger::views::Views::read
+select id, status::text, total_minor::int8, customer_email
+from ordem.orders
+where source = $1 and starts_with(id, $2)
