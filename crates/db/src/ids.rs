@@ -1,7 +1,7 @@
 //! Ids of events and effects: UUIDv7, made here so that they grow with time and name their partition.
 
 use jiff::Timestamp;
-use uuid::{NoContext, Uuid, Builder};
+use uuid::{Builder, NoContext, Uuid};
 
 /// A new id for something that happens at `now`. Ids of one millisecond are in no order.
 pub fn new_id(now: Timestamp) -> Uuid {

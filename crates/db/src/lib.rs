@@ -19,7 +19,7 @@ pub use deadpool_postgres::{Client, GenericClient, Object, Pool};
 pub use error::Error;
 pub use notify::{Channel, Listener};
 pub use pool::{Options, PlanShape, connect, pool};
-pub use schema::{SchemaState, migrate, newest_version, schema_state};
+pub use schema::{SchemaState, fingerprint, migrate, newest_version, schema_state};
 
 /// What functions of this crate return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -42,7 +42,8 @@ const PINNED: &str = "set enable_seqscan = off; set enable_bitmapscan = off; set
 impl Options {
     fn config(&self) -> Result<Config> {
         let mut config: Config = self.url.parse().map_err(|error: tokio_postgres::Error| {
-            let detail = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            let detail =
+                std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
             Error::Settings(format!(
                 "DATABASE_URL (database.url) is no PostgreSQL address: {detail}; \
                  expected postgres://user:password@host:5432/database"

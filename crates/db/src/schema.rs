@@ -57,7 +57,18 @@ impl SchemaState {
 
 /// The schema version this binary was built for.
 pub fn newest_version() -> i32 {
-    embedded::migrations::runner().get_migrations().iter().map(refinery::Migration::version).max().unwrap_or(0)
+    embedded::migrations::runner()
+        .get_migrations()
+        .iter()
+        .map(refinery::Migration::version)
+        .max()
+        .unwrap_or(0)
+}
+
+/// Changes whenever a migration is added or its text changes; for databases that are made from a template.
+pub fn fingerprint() -> u64 {
+    let runner = embedded::migrations::runner();
+    runner.get_migrations().iter().fold(0, |all, migration| all.rotate_left(7) ^ migration.checksum())
 }
 
 /// Brings the schema up to date, one migrator at a time, and returns the versions applied.

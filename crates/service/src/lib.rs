@@ -1,1 +1,25 @@
-//! Under construction.
+//! What each daemon shares: bootstrap, layered settings, telemetry, the admin server and the stop.
+//!
+//! Knows no business rule. A daemon is a [`Daemon`] description and one async function that gets a [`Context`].
+
+mod admin;
+mod args;
+mod bootstrap;
+mod clock;
+mod database;
+mod guard;
+mod health;
+pub mod metrics;
+mod secrets;
+pub mod settings;
+mod shutdown;
+mod telemetry;
+
+pub use args::Args;
+pub use bootstrap::{Context, Daemon, run};
+pub use clock::SystemClock;
+pub use database::{ROUND_TRIP_MAX, database_options};
+pub use guard::{AddressGuard, Blocked};
+pub use health::Health;
+pub use secrets::LiveSecrets;
+pub use shutdown::Shutdown;

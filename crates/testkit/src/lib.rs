@@ -1,1 +1,14 @@
-//! Under construction.
+//! What tests share: a database of their own, real processes, and the store's signed events.
+//!
+//! The PostgreSQL server is given by `TEST_DATABASE_URL` (an administrator's address; `make test` sets it). Without
+//! it the usual local address is tried.
+
+mod daemon;
+mod database;
+mod loja;
+mod wait;
+
+pub use daemon::{Daemon, bin, free_port};
+pub use database::Database;
+pub use loja::{Event, SECRET, sign};
+pub use wait::{eventually, eventually_within};

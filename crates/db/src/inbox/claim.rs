@@ -47,7 +47,11 @@ pub async fn claim(client: &impl GenericClient, mark: Uuid, limit: i64) -> Resul
 ///
 /// # Errors
 /// When the database refuses or is away.
-pub async fn claim_due_retries(client: &impl GenericClient, now: Timestamp, limit: i64) -> Result<Vec<Claimed>> {
+pub async fn claim_due_retries(
+    client: &impl GenericClient,
+    now: Timestamp,
+    limit: i64,
+) -> Result<Vec<Claimed>> {
     let statement = client.prepare_cached(include_str!("claim_due_retries.sql")).await?;
     let rows = client.query(&statement, &[&now, &limit]).await?;
     Ok(sorted(&rows))

@@ -29,7 +29,11 @@ pub struct RefusedRequest<'a> {
 ///
 /// # Errors
 /// When the database refuses or is away.
-pub async fn record_refused(client: &impl GenericClient, request: &RefusedRequest<'_>, keep: i64) -> Result<()> {
+pub async fn record_refused(
+    client: &impl GenericClient,
+    request: &RefusedRequest<'_>,
+    keep: i64,
+) -> Result<()> {
     let statement = client.prepare_cached(include_str!("record_refused.sql")).await?;
     client
         .execute(

@@ -28,7 +28,11 @@ pub struct EffectToWrite<'a> {
 ///
 /// # Errors
 /// When the database refuses or is away.
-pub async fn write(client: &impl GenericClient, now: Timestamp, effects: &[EffectToWrite<'_>]) -> Result<u64> {
+pub async fn write(
+    client: &impl GenericClient,
+    now: Timestamp,
+    effects: &[EffectToWrite<'_>],
+) -> Result<u64> {
     let ids: Vec<Uuid> = effects.iter().map(|effect| effect.effect_id).collect();
     let sources: Vec<&str> = effects.iter().map(|effect| effect.resource_id.source.as_str()).collect();
     let kinds: Vec<&str> = effects.iter().map(|effect| effect.resource_id.kind.as_str()).collect();
@@ -48,8 +52,21 @@ pub async fn write(client: &impl GenericClient, now: Timestamp, effects: &[Effec
         .query_one(
             &statement,
             &[
-                &ids, &sources, &kinds, &resource_ids, &names, &keys, &destinations, &sequences, &lanes, &events,
-                &statuses, &majors, &ranks, &fields, &now,
+                &ids,
+                &sources,
+                &kinds,
+                &resource_ids,
+                &names,
+                &keys,
+                &destinations,
+                &sequences,
+                &lanes,
+                &events,
+                &statuses,
+                &majors,
+                &ranks,
+                &fields,
+                &now,
             ],
         )
         .await?;

@@ -52,7 +52,9 @@ fn from_row(row: &Row) -> Result<(ResourceId, Resource)> {
     let mut fields = BTreeMap::new();
     for (name, value) in values {
         let version = versions.remove(&name).ok_or_else(|| {
-            Error::Schema(format!("row of {id} is damaged: field_versions lacks \"{name}\", which fields has"))
+            Error::Schema(format!(
+                "row of {id} is damaged: field_versions lacks \"{name}\", which fields has"
+            ))
         })?;
         fields.insert(name, Field { value, version });
     }

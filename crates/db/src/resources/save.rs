@@ -38,8 +38,18 @@ pub async fn save(
         .execute(
             &statement,
             &[
-                &sources, &kinds, &names, &statuses, &majors, &ranks, &histories, &fields, &versions, &effects,
-                &next_effects, &now,
+                &sources,
+                &kinds,
+                &names,
+                &statuses,
+                &majors,
+                &ranks,
+                &histories,
+                &fields,
+                &versions,
+                &effects,
+                &next_effects,
+                &now,
             ],
         )
         .await?;

@@ -1,0 +1,4 @@
+//! The statements and functions of `db` against a real PostgreSQL.
+
+mod migrate;
+mod statements;

@@ -1,0 +1,21 @@
+//! The configuration: layers, sections, and the check of the whole.
+
+mod configured;
+mod duration;
+mod fault;
+mod layers;
+mod secret;
+mod sections;
+
+pub use configured::{Configured, Destination, Source};
+pub use duration::Span;
+pub use fault::Fault;
+pub use secret::SecretRef;
+pub use sections::{
+    AddressList, ApplierSettings, DatabaseSettings, DestinationKind, DestinationSettings, LogFormat,
+    PublisherSettings, ReceiverSettings, ReconcilerSettings, ServiceSettings, Settings, SourceSettings,
+    TelemetrySettings,
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! The shipped configuration is valid, and each kind of fault is named with file, key and reason.
+
+use std::{fs, path::Path};
+
+use super::Configured;
+
+fn load(files: &[(&str, &str)]) -> Result<Configured, Vec<String>> {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    Configured::load(dir.path()).map_err(|faults| faults.iter().map(ToString::to_string).collect())
+}
+
+fn faults(text: &str) -> Vec<String> {
+    load(&[("faulty.toml", text)]).unwrap_err()
+}
+
+#[test]
+fn the_embedded_defaults_are_valid_and_the_shipped_folder_says_the_same() {
+    let embedded = load(&[]).unwrap();
+    let shipped = Configured::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config")).unwrap();
+    assert_eq!(format!("{:?}", embedded.settings), format!("{:?}", shipped.settings));
+    assert!(embedded.flow("order").is_some());
+}
+
+#[test]
+fn a_source_whose_variables_are_not_set_is_off_with_a_warning() {
+    let text = "[sources.other]\nprofile = \"loja\"\nsecrets = [\"env:ORDEM_TEST_NOT_SET\"]\n";
+    let configured = load(&[("a.toml", text)]).unwrap();
+    assert!(!configured.sources.contains_key("other"));
+    assert!(configured.profiles.contains_key("other"));
+    let warning = "sources.other is off, it answers 404: not set: env:ORDEM_TEST_NOT_SET";
+    assert!(configured.warnings.iter().any(|found| found == warning), "{:?}", configured.warnings);
+}
+
+#[test]
+fn a_required_source_whose_variables_are_not_set_is_a_fault() {
+    let found = faults(
+        "[sources.other]\nprofile = \"loja\"\nrequired = true\nsecrets = [\"env:ORDEM_TEST_NOT_SET\"]\n",
+    );
+    assert!(
+        found[0].contains("faulty.toml: sources.other: is required, but not set: env:ORDEM_TEST_NOT_SET"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_secret_that_is_set_but_empty_is_a_fault() {
+    let dir = tempfile::tempdir().unwrap();
+    let secret = dir.path().join("secret");
+    fs::write(&secret, " \n").unwrap();
+    let found =
+        faults(&format!("[sources.other]\nprofile = \"loja\"\nsecrets = [\"file:{}\"]\n", secret.display()));
+    assert!(
+        found[0].contains("sources.other.secrets: file:") && found[0].contains("set but empty"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_secret_in_the_file_itself_is_refused_and_not_repeated() {
+    let found = faults("[sources.other]\nprofile = \"loja\"\nsecrets = [\"s3cr3t\"]\n");
+    assert!(found[0].contains("sources.other.secrets[0]: is no reference to a secret"), "{found:?}");
+    assert!(!found[0].contains("s3cr3t"));
+}
+
+#[test]
+fn unknown_keys_and_sections_are_refused_with_their_file() {
+    let found = faults("[receiver]\nlisten_on = \"0.0.0.0:1\"\n[recevier]\nlisten = \"0.0.0.0:1\"\n");
+    assert!(found.iter().any(|fault| fault.contains("faulty.toml: recevier: unknown section")), "{found:?}");
+    assert!(
+        found.iter().any(|fault| fault.contains("faulty.toml: receiver") && fault.contains("listen_on")),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn several_faults_are_told_at_once() {
+    let found = faults(
+        "[receiver]\nlisten = \"nowhere\"\n[applier]\nlinger = \"soon\"\n[publisher]\nallow_addresses = [\"10.0.0.0/99\"]\n",
+    );
+    for needle in ["receiver.listen", "applier.linger: \"soon\" is no duration", "publisher.allow_addresses"]
+    {
+        assert!(found.iter().any(|fault| fault.contains(needle)), "{needle} not in {found:?}");
+    }
+}
+
+#[test]
+fn a_lease_shorter_than_the_request_is_refused() {
+    let found = faults("[publisher]\nlease = \"5s\"\nrequest_timeout = \"10s\"\n");
+    assert!(found[0].contains("faulty.toml: publisher.lease: must be longer"), "{found:?}");
+}
+
+#[test]
+fn an_effect_without_its_destination_and_a_status_without_a_flow_are_faults() {
+    let found =
+        faults("[[flows.order.effects]]\nname = \"book\"\nenter = \"lost\"\ndestination = \"nowhere\"\n");
+    assert!(found.iter().any(|fault| fault.contains("\"lost\" is no status")), "{found:?}");
+    assert!(found.iter().any(|fault| fault.contains("no destination \"nowhere\"")), "{found:?}");
+    let found = faults("[flows.order]\nstatuses = [\"created\"]\neffects = []\n[flows.order.terminal]\n");
+    assert!(found.iter().any(|fault| fault.contains("loja") || fault.contains("no status of")), "{found:?}");
+}
+
+#[test]
+fn a_file_that_is_no_toml_is_named() {
+    let found = faults("[receiver\n");
+    assert!(found[0].contains("faulty.toml"), "{found:?}");
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_a_fault() {
+    let found = Configured::load(Path::new("/nonexistent/ordem")).unwrap_err();
+    assert!(found[0].to_string().contains("/nonexistent/ordem"));
+}
