@@ -25,7 +25,7 @@ if [ "${1:-}" != inside ]; then
   fi
   for tool in psql curl python3; do command -v "$tool" >/dev/null 2>&1 || fail "$tool is not installed"; done
   echo 'bench: building receiver applier ordem (release)'
-  cargo build --release --locked --bins -p receiver -p applier -p ordem
+  cargo build --release --bins -p receiver -p applier -p ordem
   exec deploy/local/with-postgres.sh -- deploy/local/bench.sh inside
 fi
 

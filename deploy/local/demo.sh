@@ -10,7 +10,7 @@ run() {
   local target arguments=() keep=()
   [ ! -e "$state/state" ] || { echo "demo: one is still up from KEEP=1: make demo-stop" >&2; exit 1; }
   echo 'demo: building receiver applier publisher reconciler ordem sandbox (release)'
-  cargo build --release --locked --bins -p receiver -p applier -p publisher -p reconciler -p ordem -p sandbox
+  cargo build --release --bins -p receiver -p applier -p publisher -p reconciler -p ordem -p sandbox
   target=$(cargo metadata --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
   arguments+=(--bin-dir "$target/release" --orders "${ORDERS:-10000}")
   if [ -n "${SEED:-}" ]; then arguments+=(--seed "$SEED"); fi

@@ -4,6 +4,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
+locked=${CI:+--locked} # CI takes Cargo.lock as it is; at a desk it may follow a changed manifest
 failed=() skipped=()
 have() { command -v "$1" >/dev/null 2>&1; }
 check() { # NAME COMMAND…
@@ -46,7 +47,7 @@ dockerfile_knows_crates() {
 
 one_tls_provider() { # ring beside aws-lc-rs makes rustls panic at start for want of a choice
   local seen
-  seen=$(cargo tree --locked --workspace --target all --edges normal,build --invert ring 2>/dev/null)
+  seen=$(cargo tree ${locked:+"$locked"} --workspace --target all --edges normal,build --invert ring 2>/dev/null)
   [ -z "$seen" ] || { printf '  ring is in the tree:\n%s\n' "$seen"; return 1; }
 }
 
@@ -62,7 +63,7 @@ validator() { # prints the kubernetes-validate to use
   if [ ! -x $venv/bin/kubernetes-validate ]; then
     have python3 || return 1
     echo "lint: installing kubernetes-validate into $venv" >&2
-    python3 -m venv $venv >&2 && $venv/bin/pip install --quiet --disable-pip-version-check kubernetes-validate >&2 || return 1
+    python3 -m venv $venv >&2 && $venv/bin/pip install --quiet --disable-pip-version-check kubernetes-validate==1.37.0 >&2 || return 1
   fi
   echo $venv/bin/kubernetes-validate
 }
@@ -95,7 +96,7 @@ compose() { # `config` alone says whether the file is sound; the values are of n
 }
 
 check 'formatting' cargo fmt --all --check
-check 'Clippy' cargo clippy --locked --workspace --all-targets -- -D warnings
+check 'Clippy' cargo clippy ${locked:+"$locked"} --workspace --all-targets -- -D warnings
 check 'one TLS provider' one_tls_provider
 if cargo deny --version >/dev/null 2>&1; then check 'bans, licences, sources' cargo deny --offline check bans licenses sources
 else skip 'bans, licences, sources' 'cargo-deny is not installed'; fi

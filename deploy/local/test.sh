@@ -2,21 +2,22 @@
 # Every test of the workspace, with a PostgreSQL of its own (fsync off). With CI set: the profile `ci` of nextest.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+locked=${CI:+--locked} # CI takes Cargo.lock as it is; at a desk it may follow a changed manifest
 
 # The whole-system tests start the real programs, which no test target depends on.
 echo 'test: building the programs'
-cargo build --locked --workspace --bins
+cargo build ${locked:+"$locked"} --workspace --bins
 target=$(cargo metadata --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
 export ORDEM_BIN_DIR="$target/debug"
 
 if cargo nextest --version >/dev/null 2>&1; then
   echo 'test: cargo nextest'
-  cargo nextest run --locked --workspace --no-run # compile errors first, before a server is started
-  deploy/local/with-postgres.sh --fast -- cargo nextest run --locked --workspace ${CI:+--profile ci}
+  cargo nextest run ${locked:+"$locked"} --workspace --no-run # compile errors first, before a server is started
+  deploy/local/with-postgres.sh --fast -- cargo nextest run ${locked:+"$locked"} --workspace ${CI:+--profile ci}
   echo 'test: examples in the documentation'
-  cargo test --locked --workspace --doc --quiet
+  cargo test ${locked:+"$locked"} --workspace --doc --quiet
 else
   echo 'test: cargo test (cargo-nextest is not installed)'
-  cargo test --locked --workspace --no-run
-  deploy/local/with-postgres.sh --fast -- cargo test --locked --workspace --no-fail-fast
+  cargo test ${locked:+"$locked"} --workspace --no-run
+  deploy/local/with-postgres.sh --fast -- cargo test ${locked:+"$locked"} --workspace --no-fail-fast
 fi
