@@ -55,12 +55,14 @@ up() {
   wait_healthy
   echo
   echo "  webhooks   http://$(address receiver 8080)/webhooks/{source}"
-  echo "  sandbox    http://$(address sandbox 8090)   (POST /run starts orders, GET /ledger compares)"
+  echo "  sandbox    http://$(address sandbox 8090)"
   for daemon in $daemons; do
     printf '  %-10s http://%s/healthz  /readyz  /metrics\n' "$daemon" "$(address "$daemon" "$port")"
     port=$((port + 1))
   done
   echo
+  echo "  1,000 orders:  curl -H 'content-type: application/json' -d '{\"orders\": 1000}' http://$(address sandbox 8090)/run"
+  echo "  the ledger:    curl http://$(address sandbox 8090)/ledger"
   echo '  make down removes it all, data included'
 }
 

@@ -4,11 +4,9 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 locked=${CI:+--locked} # CI takes Cargo.lock as it is; at a desk it may follow a changed manifest
 
-# The whole-system tests start the real programs, which no test target depends on.
+# The whole-system tests start the real programs, which they look for beside themselves in target/debug.
 echo 'test: building the programs'
 cargo build ${locked:+"$locked"} --workspace --bins
-target=$(cargo metadata --format-version 1 --no-deps | sed -n 's/.*"target_directory":"\([^"]*\)".*/\1/p')
-export ORDEM_BIN_DIR="$target/debug"
 
 if cargo nextest --version >/dev/null 2>&1; then
   echo 'test: cargo nextest'
