@@ -2,10 +2,12 @@
 //!
 //! Everything it starts it stops, by process id, whatever happened.
 
+pub mod background;
 pub mod daemon;
 pub mod drive;
 pub mod progress;
 pub mod stage;
+pub mod wiring;
 
 use std::{
     io::{self, Write as _},
@@ -13,6 +15,7 @@ use std::{
     time::Duration,
 };
 
+use anyhow::Context as _;
 use secrecy::SecretString;
 
 use crate::{
@@ -40,8 +43,10 @@ pub struct Options {
     pub deadline: Duration,
     /// Whether no daemon is killed.
     pub gentle: bool,
-    /// Whether everything stays up at the end, until asked to stop.
+    /// Whether everything stays up at the end, in the background.
     pub keep: bool,
+    /// Where to write the process ids of what stays up.
+    pub pids: Option<PathBuf>,
 }
 
 /// Runs the demo. Returns whether everything was as it should be.
@@ -59,9 +64,7 @@ pub async fn run(options: Options) -> anyhow::Result<bool> {
     };
     show.clear();
     let ran = match ran {
-        Ok(ledger) => {
-            finish(&options, &stage, &ledger).await.map(|()| ledger.is_clean()).map_err(anyhow::Error::from)
-        }
+        Ok(ledger) => finish(&options, &stage, &ledger).await.map(|()| ledger.is_clean()),
         Err(error) => Err(error),
     };
     let keep_logs = options.keep || !matches!(ran, Ok(true));
@@ -74,12 +77,15 @@ async fn play(options: &Options, stage: &mut Stage, show: &Show) -> anyhow::Resu
     Drive::new(options, stage, show).run().await
 }
 
-async fn finish(options: &Options, stage: &Stage, ledger: &Ledger) -> io::Result<()> {
+async fn finish(options: &Options, stage: &Stage, ledger: &Ledger) -> anyhow::Result<()> {
     let mut out = io::stdout();
     out.write_all(table::render(ledger).as_bytes())?;
     if options.keep {
         out.write_all(stage.what_to_try().as_bytes())?;
-        out.flush()?;
+        if let Some(pids) = &options.pids {
+            background::write_pids(pids, stage.pids()).context("cannot write the process ids")?;
+        }
+        background::detach(ledger.is_clean(), &stage.log("sandbox"))?;
         stop::asked().await?;
     }
     Ok(())

@@ -19,10 +19,13 @@ use axum::{
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::fulfillment::{
-    book::{Book, Effect, Work},
-    faults::{Fault, Faults},
-    verify::{Secret, Verified},
+use crate::{
+    clock,
+    fulfillment::{
+        book::{Book, Effect, Work},
+        faults::{Fault, Faults},
+        verify::{Secret, Verified},
+    },
 };
 
 /// The largest body that is read.
@@ -81,7 +84,7 @@ struct Data {
 }
 
 async fn take(State(system): State<Arc<Fulfillment>>, headers: HeaderMap, body: Bytes) -> Response {
-    let verified = match verify::verify(&system.secret, &headers, &body, jiff::Timestamp::now()) {
+    let verified = match verify::verify(&system.secret, &headers, &body, clock::now()) {
         Ok(verified) => verified,
         Err(refusal) => {
             system.book.refused(refusal.as_str());

@@ -4,6 +4,7 @@
 //! It knows Ordem from outside only: HTTP, the SQL views, the binaries.
 
 pub mod cli;
+pub mod clock;
 pub mod demo;
 pub mod dice;
 pub mod fulfillment;

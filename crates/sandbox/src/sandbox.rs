@@ -1,23 +1,17 @@
 //! Puts store, sender and fulfilment together and serves them on one address.
 
+pub mod routes;
+
 use std::{sync::Arc, time::Duration};
 
 use anyhow::Context as _;
-use axum::{
-    Json, Router,
-    extract::State,
-    http::StatusCode,
-    response::{IntoResponse, Response},
-    routing::{get, post},
-};
-use reqwest::Url;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::mpsc, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    clock,
     dice::Dice,
     fulfillment::{
         Fulfillment,
@@ -26,7 +20,7 @@ use crate::{
         verify::Secret,
     },
     sender::{self, Sender, stats::Summary},
-    store::{Store, Truth, api::Api, order::Names, page, run},
+    store::{Store, Truth, api::Api, order::Names, run},
 };
 
 /// Runs that may wait to be started.
@@ -53,6 +47,8 @@ pub struct Settings {
     pub api_token: SecretString,
     /// What signs calls to the fulfilment system.
     pub fulfillment_secret: SecretString,
+    /// Ordem's database, for `GET /ledger` to compare with.
+    pub database_url: Option<SecretString>,
     /// How late a hanging answer of the fulfilment system comes; `None` for a system that never fails.
     pub hang: Option<Duration>,
 }
@@ -64,6 +60,7 @@ pub struct Sandbox {
     sender: Arc<Sender>,
     api: Arc<Api>,
     fulfillment: Arc<Fulfillment>,
+    database_url: Option<SecretString>,
     ask: mpsc::Sender<u64>,
     asked: std::sync::Mutex<Option<mpsc::Receiver<u64>>>,
 }
@@ -114,7 +111,7 @@ impl Sandbox {
         let faults = settings.hang.map_or_else(Faults::none, |hang| Faults::new(dice, hang));
         let (store_told, sender_told) = (store.clone(), sender.clone());
         let on_release = Box::new(move |order: &str| {
-            let webhooks = store_told.released(order, page::now());
+            let webhooks = store_told.released(order, clock::now());
             sender_told.enqueue(webhooks, REACTION_SPREAD, true);
         });
         let (ask, asked) = mpsc::channel(RUNS_WAITING_MAX);
@@ -124,6 +121,7 @@ impl Sandbox {
             fulfillment: Arc::new(Fulfillment::new(secret, faults, store.names().order_prefix(), on_release)),
             store,
             sender,
+            database_url: settings.database_url,
             ask,
             asked: std::sync::Mutex::new(Some(asked)),
         }))
@@ -149,7 +147,7 @@ impl Sandbox {
         tasks.spawn(self.sender.clone().run(stop.clone()));
         let (store, sender) = (self.store.clone(), self.sender.clone());
         tasks.spawn(run::place(store, sender, self.dice, asked, stop.clone()));
-        let served = axum::serve(listener, self.router());
+        let served = axum::serve(listener, routes::router(self.clone()));
         // No graceful end: what still hangs here hangs on purpose.
         let ended = stop.run_until_cancelled(served.into_future()).await;
         stop.cancel();
@@ -160,18 +158,6 @@ impl Sandbox {
     /// The id of the order with this number.
     pub fn order_id(&self, number: u64) -> String {
         self.store.names().order(number)
-    }
-
-    /// All routes.
-    pub fn router(self: Arc<Self>) -> Router {
-        let own = Router::new()
-            .route("/healthz", get(async || "ok\n"))
-            .route("/run", post(begin_run))
-            .route("/progress", get(progress))
-            .route("/ledger", get(ledger))
-            .route("/truth", get(truth))
-            .with_state(self.clone());
-        own.merge(self.api.clone().router()).merge(self.fulfillment.clone().router())
     }
 
     /// How far it has come.
@@ -196,47 +182,4 @@ impl Sandbox {
             never_sent: self.store.counts().never_sent,
         }
     }
-
-    fn counts(&self) -> Value {
-        json!({
-            "store": self.store.counts(),
-            "status": self.store.by_status(),
-            "api": self.api.counts(),
-            "sender": self.sender.stats().summary(),
-            "fulfillment": self.fulfillment.book().counts(),
-        })
-    }
-}
-
-/// Reads the receiver's address: a URL with the path of the source.
-///
-/// # Errors
-/// When it is no URL.
-pub fn receiver_url(text: &str) -> Result<Url, String> {
-    Url::parse(text).map_err(|error| format!("{error}; expected http://HOST/webhooks/SOURCE"))
-}
-
-#[derive(Debug, Deserialize)]
-struct RunRequest {
-    orders: u64,
-}
-
-async fn begin_run(State(sandbox): State<Arc<Sandbox>>, Json(request): Json<RunRequest>) -> Response {
-    if sandbox.begin(request.orders) {
-        return (StatusCode::ACCEPTED, Json(json!({ "orders": request.orders }))).into_response();
-    }
-    let detail = json!({ "error": "too many runs wait, or orders is not 1 to 1000000" });
-    (StatusCode::TOO_MANY_REQUESTS, Json(detail)).into_response()
-}
-
-async fn progress(State(sandbox): State<Arc<Sandbox>>) -> Json<Progress> {
-    Json(sandbox.progress())
-}
-
-async fn ledger(State(sandbox): State<Arc<Sandbox>>) -> Json<Value> {
-    Json(sandbox.counts())
-}
-
-async fn truth(State(sandbox): State<Arc<Sandbox>>) -> Json<Evidence> {
-    Json(sandbox.evidence())
 }

@@ -56,6 +56,20 @@ pub struct Settings {
     pub timeout: Duration,
 }
 
+/// Reads the receiver's address; one without a path gets that of the `loja` source.
+///
+/// # Errors
+/// When it is no URL.
+pub fn receiver_url(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| format!("{error}; expected http://HOST/webhooks/SOURCE"));
+    url.map(|mut url| {
+        if url.path() == "/" {
+            url.set_path("/webhooks/loja");
+        }
+        url
+    })
+}
+
 /// Sends what is due.
 #[derive(Debug)]
 pub struct Sender {
@@ -256,6 +270,14 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_receiver_without_a_path_gets_the_path_of_loja() {
+        let path = |text| receiver_url(text).map(|url| url.path().to_owned());
+        assert_eq!(path("http://receiver:8080").as_deref(), Ok("/webhooks/loja"));
+        assert_eq!(path("http://receiver:8080/in/x").as_deref(), Ok("/in/x"));
+        assert!(path("receiver").is_err());
+    }
 
     #[test]
     fn the_signature_is_hex_hmac_sha256_of_the_body() {

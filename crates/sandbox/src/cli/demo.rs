@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode, time::Duration};
 use clap::Args;
 use secrecy::SecretString;
 
-use crate::demo::{self, Options};
+use crate::demo::{self, Options, background};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -33,12 +33,18 @@ pub(super) struct Arguments {
     /// Do not kill the daemons on the way.
     #[arg(long)]
     gentle: bool,
-    /// Leave everything up at the end, until Ctrl-C.
+    /// Leave everything up at the end, in the background.
     #[arg(long)]
     keep: bool,
+    /// Where to write the process ids of what stays up, one a line.
+    #[arg(long, env = "ORDEM_DEMO_PIDS")]
+    pids: Option<PathBuf>,
 }
 
 pub(super) async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
+    if arguments.keep && !background::is_here() {
+        return background::hand_over().await;
+    }
     let config = arguments.config.or_else(|| {
         let here = PathBuf::from("config");
         here.is_dir().then_some(here)
@@ -53,6 +59,7 @@ pub(super) async fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         deadline: Duration::from_secs(arguments.deadline_s),
         gentle: arguments.gentle,
         keep: arguments.keep,
+        pids: arguments.pids,
     })
     .await?;
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -10,8 +10,9 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    sandbox::{Sandbox, Settings, receiver_url},
-    sender, stop,
+    sandbox::{Sandbox, Settings},
+    sender::{self, receiver_url},
+    stop,
 };
 
 #[derive(Debug, Args)]
@@ -63,6 +64,9 @@ pub(super) struct Arguments {
     /// Signs calls to the fulfilment system.
     #[arg(long, env = "FULFILLMENT_SECRET", hide_env_values = true)]
     fulfillment_secret: SecretString,
+    /// Ordem's database, so that GET /ledger compares.
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    database_url: Option<SecretString>,
 }
 
 impl Arguments {
@@ -81,6 +85,7 @@ impl Arguments {
             },
             api_token: self.api_token,
             fulfillment_secret: self.fulfillment_secret,
+            database_url: self.database_url,
             hang: (!self.faultless).then(|| Duration::from_secs(self.hang_s)),
         }
     }

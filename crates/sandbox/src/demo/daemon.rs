@@ -19,8 +19,8 @@ use tokio::{
 /// How long a daemon may take to become ready.
 const READY_WITHIN: Duration = Duration::from_secs(20);
 
-/// How long a daemon may take to drain.
-const STOP_WITHIN: Duration = Duration::from_secs(15);
+/// How long a daemon may take to drain: a little longer than its own deadline.
+const STOP_WITHIN: Duration = Duration::from_secs(22);
 
 const POLL: Duration = Duration::from_millis(50);
 
@@ -54,6 +54,11 @@ impl Daemon {
     /// Where its admin port is.
     pub fn admin(&self) -> SocketAddr {
         self.admin
+    }
+
+    /// Its process id while it runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.child.as_ref()?.id()
     }
 
     /// Starts it and waits until it is ready.

@@ -6,11 +6,7 @@ use anyhow::bail;
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    demo::{
-        Options,
-        progress::Show,
-        stage::{DAEMONS, Stage},
-    },
+    demo::{Options, progress::Show, stage::Stage, wiring::DAEMONS},
     ledger::{self, Ledger, views},
 };
 

@@ -1,38 +1,29 @@
 //! What the demo sets up: migrated database, sandbox, daemons; and how it is cleared away.
 
-use std::{
-    collections::BTreeMap,
-    net::{Ipv4Addr, SocketAddr, TcpListener as StdListener},
-    path::{Path, PathBuf},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::BTreeMap, net::Ipv4Addr, path::PathBuf, sync::Arc};
 
 use anyhow::{Context as _, bail};
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use jiff::Timestamp;
-use reqwest::{Client, Url};
-use secrecy::{ExposeSecret, SecretString};
+use reqwest::Client;
+use secrecy::ExposeSecret;
 use tempfile::TempDir;
 use tokio::{net::TcpListener, process::Command, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    demo::{Options, daemon::Daemon, progress::Show},
+    clock,
+    demo::{
+        Options, background,
+        daemon::Daemon,
+        progress::Show,
+        wiring::{self, Addresses, Secrets},
+    },
     ledger::views,
-    sandbox::{Sandbox, Settings},
-    sender,
+    sandbox::Sandbox,
 };
-
-/// The daemons, in the order in which they are started.
-pub const DAEMONS: [&str; 4] = ["receiver", "applier", "publisher", "reconciler"];
-
-/// Longer than a publisher waits, so that some answers come too late.
-const HANG: Duration = Duration::from_secs(15);
 
 /// Everything that is up during a demo.
 pub struct Stage {
-    /// The daemons, as in [`DAEMONS`].
+    /// The daemons, as in [`wiring::DAEMONS`].
     pub daemons: Vec<Daemon>,
     /// The world they serve.
     pub sandbox: Arc<Sandbox>,
@@ -48,20 +39,6 @@ pub struct Stage {
     logs: TempDir,
 }
 
-#[derive(Debug)]
-struct Addresses {
-    receiver: SocketAddr,
-    admin: [SocketAddr; 4],
-    sandbox: SocketAddr,
-}
-
-/// Made up for one demo.
-struct Secrets {
-    webhook: String,
-    api_token: String,
-    fulfillment: String,
-}
-
 impl Stage {
     /// Migrates the database and serves the sandbox; the daemons do not run yet.
     ///
@@ -74,12 +51,12 @@ impl Stage {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let addresses = Addresses::find(listener.local_addr()?)?;
         let secrets = Secrets::make_up();
-        let sandbox = Sandbox::new(settings(options, prefix, &addresses, &secrets)?)?;
+        let sandbox = Sandbox::new(wiring::settings(options, prefix, &addresses, &secrets)?)?;
         let stop = CancellationToken::new();
         let logs = tempfile::Builder::new().prefix("ordem-demo-").tempdir()?;
-        let environment = environment(options, &addresses, &secrets)?;
+        let environment = wiring::environment(options, &addresses, &secrets)?;
         Ok(Self {
-            daemons: daemons(&options.bin_dir, &addresses, &environment, logs.path()),
+            daemons: wiring::daemons(&options.bin_dir, &addresses, &environment, logs.path()),
             serving: tokio::spawn(sandbox.clone().serve(listener, stop.clone())),
             sandbox,
             database,
@@ -138,6 +115,16 @@ impl Stage {
         }
     }
 
+    /// The process ids of the daemons.
+    pub fn pids(&self) -> impl Iterator<Item = (u32, &'static str)> {
+        self.daemons.iter().filter_map(|daemon| Some((daemon.pid()?, daemon.name)))
+    }
+
+    /// Where a part writes its log.
+    pub fn log(&self, name: &str) -> PathBuf {
+        self.logs.path().join(format!("{name}.log"))
+    }
+
     /// What can be tried while everything is up.
     pub fn what_to_try(&self) -> String {
         let database_url = &self.environment["DATABASE_URL"];
@@ -146,8 +133,9 @@ impl Stage {
         let sandbox = self.addresses.sandbox;
         let last = self.sandbox.progress().orders.saturating_sub(1);
         let order = self.sandbox.order_id(last.min(42));
+        let pid = background::own_pid();
         let mut text = format!(
-            "\nEverything is still up; Ctrl-C stops it. To try, in another shell:\n\
+            "\nEverything is still up. `kill {pid}` stops it. To try:\n\
              \n  export DATABASE_URL='{database_url}'\
              \n  {ordem} status\
              \n  {ordem} explain loja order {order}\
@@ -161,35 +149,6 @@ impl Stage {
             text += &format!("  curl http://{}/metrics   # {}\n", daemon.admin(), daemon.name);
         }
         text
-    }
-}
-
-impl Addresses {
-    /// Finds free ports. All are held at once, so that they differ, and let go at the end.
-    fn find(sandbox: SocketAddr) -> std::io::Result<Self> {
-        let held: Vec<StdListener> =
-            (0..5).map(|_| StdListener::bind((Ipv4Addr::LOCALHOST, 0))).collect::<Result<_, _>>()?;
-        Ok(Self {
-            receiver: held[0].local_addr()?,
-            admin: [
-                held[1].local_addr()?,
-                held[2].local_addr()?,
-                held[3].local_addr()?,
-                held[4].local_addr()?,
-            ],
-            sandbox,
-        })
-    }
-}
-
-impl Secrets {
-    fn make_up() -> Self {
-        let fulfillment = STANDARD.encode(rand::random::<[u8; 24]>());
-        Self {
-            webhook: hex::encode(rand::random::<[u8; 24]>()),
-            api_token: hex::encode(rand::random::<[u8; 24]>()),
-            fulfillment: format!("whsec_{fulfillment}"),
-        }
     }
 }
 
@@ -212,80 +171,5 @@ async fn migrate(options: &Options) -> anyhow::Result<()> {
 /// None on a fresh database; on one that has seen a run, one that keeps this run apart.
 async fn free_prefix(database: &tokio_postgres::Client) -> anyhow::Result<String> {
     let row = database.query_one(include_str!("seen.sql"), &[&views::SOURCE]).await?;
-    Ok(if row.try_get("seen")? { format!("r{:x}_", Timestamp::now().as_second()) } else { String::new() })
-}
-
-fn settings(
-    options: &Options,
-    prefix: String,
-    addresses: &Addresses,
-    secrets: &Secrets,
-) -> anyhow::Result<Settings> {
-    Ok(Settings {
-        seed: options.seed,
-        prefix,
-        lost: 0.02,
-        sender: sender::Settings {
-            receiver: Url::parse(&format!("http://{}/webhooks/loja", addresses.receiver))?,
-            secret: SecretString::from(&*secrets.webhook),
-            concurrency: 64,
-            rate: options.rate,
-            duplicates: 0.10,
-            timeout: sender::TIMEOUT,
-        },
-        api_token: SecretString::from(&*secrets.api_token),
-        fulfillment_secret: SecretString::from(&*secrets.fulfillment),
-        hang: Some(HANG),
-    })
-}
-
-fn environment(
-    options: &Options,
-    addresses: &Addresses,
-    secrets: &Secrets,
-) -> anyhow::Result<BTreeMap<String, String>> {
-    let sandbox = addresses.sandbox;
-    let mut environment: BTreeMap<String, String> = [
-        ("DATABASE_URL", options.database_url.expose_secret()),
-        ("LOJA_WEBHOOK_SECRET", &secrets.webhook),
-        ("LOJA_API_URL", &format!("http://{sandbox}")),
-        ("LOJA_API_TOKEN", &secrets.api_token),
-        ("FULFILLMENT_URL", &format!("http://{sandbox}/fulfillment")),
-        ("FULFILLMENT_SECRET", &secrets.fulfillment),
-        ("ORDEM__RECEIVER__LISTEN", &addresses.receiver.to_string()),
-        ("ORDEM__PUBLISHER__ALLOW_ADDRESSES", "127.0.0.0/8"),
-        ("ORDEM__PUBLISHER__BACKOFF_BASE", "100ms"),
-        ("ORDEM__PUBLISHER__BACKOFF_CAP", "2s"),
-        ("ORDEM__RECONCILER__ALLOW_ADDRESSES", "127.0.0.0/8"),
-        ("ORDEM__RECONCILER__EVERY", "1s"),
-        ("ORDEM__RECONCILER__LAG", "1s"),
-        ("ORDEM__RECONCILER__OVERLAP", "10s"),
-    ]
-    .into_iter()
-    .map(|(name, value)| (name.to_owned(), value.to_owned()))
-    .collect();
-    for (name, admin) in DAEMONS.iter().zip(addresses.admin) {
-        let key = format!("ORDEM__{}__ADMIN", name.to_uppercase());
-        environment.insert(key, admin.to_string());
-    }
-    if let Some(config) = &options.config {
-        let config = config.canonicalize();
-        let config = config.context("the configuration directory cannot be read")?;
-        environment.insert("ORDEM_CONFIG".to_owned(), config.display().to_string());
-    }
-    Ok(environment)
-}
-
-fn daemons(
-    bin_dir: &Path,
-    addresses: &Addresses,
-    environment: &BTreeMap<String, String>,
-    logs: &Path,
-) -> Vec<Daemon> {
-    let environment: Vec<_> = environment.clone().into_iter().collect();
-    let one = |(name, admin): (&'static str, SocketAddr)| {
-        let log = logs.join(format!("{name}.log"));
-        Daemon::new(name, bin_dir.join(name), environment.clone(), admin, log)
-    };
-    DAEMONS.into_iter().zip(addresses.admin).map(one).collect()
+    Ok(if row.try_get("seen")? { format!("r{:x}_", clock::now().as_second()) } else { String::new() })
 }

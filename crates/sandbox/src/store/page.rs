@@ -35,19 +35,14 @@ impl Position {
     }
 }
 
-/// The present with the precision that the API shows.
-pub fn now() -> Timestamp {
-    let now = Timestamp::now();
-    Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock;
 
     #[test]
     fn a_token_stands_for_its_position_and_nonsense_for_none() {
-        let at = Position::new(now(), 17);
+        let at = Position::new(clock::now(), 17);
         assert_eq!(Position::from_token(&at.to_token()), Some(at));
         assert_eq!(Position::from_token("x"), None);
         assert_eq!(Position::from_token(""), None);

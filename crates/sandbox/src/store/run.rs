@@ -5,11 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    dice::Dice,
-    sender::Sender,
-    store::{Store, page},
-};
+use crate::{clock, dice::Dice, sender::Sender, store::Store};
 
 /// Orders of one wave: from this many …
 const WAVE_MIN: u64 = 20;
@@ -44,7 +40,7 @@ pub async fn place(
             wave += 1;
             let size = WAVE_MIN + dice.below(WAVE_MAX - WAVE_MIN, "wave", &[wave]);
             let burst = dice.chance(BURST_SHARE, "burst", &[wave]);
-            let webhooks = store.open(size.min(left), page::now());
+            let webhooks = store.open(size.min(left), clock::now());
             sender.enqueue(webhooks, WAVE_SPREAD, !burst);
             left = left.saturating_sub(size);
         }

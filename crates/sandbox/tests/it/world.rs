@@ -34,6 +34,7 @@ pub(crate) fn settings(receiver: &str) -> Settings {
         },
         api_token: SecretString::from(TOKEN),
         fulfillment_secret: SecretString::from(FULFILLMENT_SECRET),
+        database_url: None,
         hang: Some(Duration::from_millis(200)),
     }
 }
@@ -130,7 +131,7 @@ pub(crate) fn signed_call(order: &str, effect: &str, key: &str) -> (HeaderMap, V
     });
     let body = serde_json::to_vec(&body).unwrap();
     let secret = Secret::parse(&SecretString::from(FULFILLMENT_SECRET)).unwrap();
-    let timestamp = jiff::Timestamp::now().as_second().to_string();
+    let timestamp = sandbox::clock::now().as_second().to_string();
     let signature = secret.sign(key, &timestamp, &body);
     let mut headers = HeaderMap::new();
     headers.insert("webhook-id", key.parse().unwrap());
