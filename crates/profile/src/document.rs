@@ -25,9 +25,9 @@ pub enum Unreadable {
     /// The JSON is something else than an object or a list of events.
     #[error("the body is {0}, not an event")]
     NotAnEvent(&'static str),
-    /// More elements than [`ELEMENTS_MAX`].
-    #[error("the body is a list of more than 1000 events")]
-    TooMany,
+    /// More elements than are read at once.
+    #[error("the body holds a list of more than {0} elements")]
+    TooMany(usize),
     /// A value that names or types the event cannot be used.
     #[error("{place} {reason}")]
     Identifier {
@@ -76,7 +76,7 @@ pub(crate) fn elements(text: &str, max: usize) -> Result<Vec<&str>, Unreadable> 
         .deserialize_seq(Elements { max })
         .and_then(|elements| json.end().map(|()| elements))
         .map_err(|error| Unreadable::Json(error.to_string()))?;
-    elements.ok_or(Unreadable::TooMany)
+    elements.ok_or(Unreadable::TooMany(max))
 }
 
 /// The first letter that is no blank.
@@ -101,9 +101,14 @@ pub(crate) fn describe(first: Option<u8>) -> &'static str {
 /// Whether objects and lists are nested deeper than [`NESTING_MAX`]; never recurses.
 fn nested_too_deep(text: &[u8]) -> bool {
     // Few opening brackets cannot nest deep, and counting them is much cheaper than following strings.
-    // `{` and `[` differ in one bit.
-    let opening = text.iter().filter(|byte| **byte | 0x20 == b'{').count();
-    opening > NESTING_MAX && nesting(text) > NESTING_MAX
+    opening_brackets(text) > NESTING_MAX && nesting(text) > NESTING_MAX
+}
+
+/// How many `{` and `[` (which differ in one bit) there are, strings or not.
+fn opening_brackets(text: &[u8]) -> usize {
+    // Counting in bytes, in pieces too short to overflow one, is what the compiler turns into vector code.
+    let count = |piece: &[u8]| piece.iter().map(|byte| u8::from(*byte | 0x20 == b'{')).sum::<u8>();
+    text.chunks(usize::from(u8::MAX)).map(|piece| usize::from(count(piece))).sum()
 }
 
 /// The deepest nesting, with brackets inside strings left out.

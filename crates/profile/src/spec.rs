@@ -74,7 +74,10 @@ pub(crate) struct EventSpec {
 
 /// A place in the event: a path in the body, or a header.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a path such as \"data.id\", or { header = \"name\", unsigned = true }"
+)]
 pub(crate) enum PlaceSpec {
     /// A dotted path in the body.
     Path(String),
@@ -94,7 +97,10 @@ pub(crate) struct HeaderSpec {
 
 /// One value, or a list of them.
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "expected a path, { path = \"…\", zone = \"…\", epoch = \"…\" }, or a list of these"
+)]
 pub(crate) enum OneOrMany<T> {
     One(T),
     Many(Vec<T>),

@@ -18,7 +18,7 @@ impl<N: AsRef<str>, V: AsRef<[u8]>> Headers for [(N, V)] {
     }
 }
 
-impl<N: AsRef<str>, V: AsRef<[u8]>> Headers for &[(N, V)] {
+impl<H: Headers + ?Sized> Headers for &H {
     fn for_each(&self, name: &str, visit: &mut dyn FnMut(&[u8])) {
         (**self).for_each(name, visit);
     }

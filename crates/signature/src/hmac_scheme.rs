@@ -111,9 +111,13 @@ impl HmacScheme {
     }
 }
 
+/// Longest name of a scheme, such as `hmac-sha256`.
+const SCHEME_NAME_BYTES_MAX: usize = 16;
+
 /// Whether the value starts like `md5=…`: letters, then an equals sign that is no base64 padding.
 fn names_a_scheme(value: &[u8]) -> bool {
-    let name = value.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'-').count();
+    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'-';
+    let name = value.iter().take(SCHEME_NAME_BYTES_MAX).take_while(is_name).count();
     let after = value.get(name..).unwrap_or_default();
-    name > 0 && name <= 16 && after.first() == Some(&b'=') && after.iter().any(|byte| *byte != b'=')
+    name > 0 && after.first() == Some(&b'=') && after.iter().any(|byte| *byte != b'=')
 }

@@ -41,6 +41,16 @@ fn each_fault_names_file_key_and_reason() {
         ("algorithm = \"hmac-sha256\"", "algorithm = \"md5\"", "profiles/loja.toml: verify"),
         ("header = \"x-loja-signature\"", "header = \"x loja\"", "profiles/loja.toml: verify: \"x loja\""),
         ("type = \"text\"", "type = \"txet\"", "profiles/loja.toml: api.item.fields.currency.type: line "),
+        (
+            "resource = \"data.id\"",
+            "resource = 5",
+            "profiles/loja.toml: event.resource: line 31: expected a path such as",
+        ),
+        (
+            "\"occurred_at\"",
+            "{ path = \"x\", epoch = \"days\" }",
+            "profiles/loja.toml: event.instant: line 33: expected a path",
+        ),
         ("resource = \"data.id\"", "resource = \"data..id\"", "profiles/loja.toml: event.resource"),
         (
             "sequence = \"sequence\"\ninstant = \"occurred_at\"",
