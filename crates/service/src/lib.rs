@@ -10,6 +10,7 @@ mod database;
 mod guard;
 mod health;
 pub mod metrics;
+pub mod outbound;
 mod secrets;
 pub mod settings;
 mod shutdown;
