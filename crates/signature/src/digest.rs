@@ -75,12 +75,7 @@ impl Digest {
         // One spare group, because the base64 decoder wants room for its estimate.
         let mut room = [0; BYTES_MAX + 3];
         let len = match encoding {
-            Encoding::Hex => {
-                let len = text.len() / 2;
-                let out = room.get_mut(..len).ok_or(Refusal::Malformed)?;
-                hex::decode_to_slice(text, out).map_err(|_| Refusal::Malformed)?;
-                len
-            }
+            Encoding::Hex => decode_hex(text, &mut room)?,
             Encoding::Base64 => BASE64.decode_slice(text, &mut room).map_err(|_| Refusal::Malformed)?,
         };
         if len != algorithm.digest_bytes() {
@@ -94,5 +89,57 @@ impl Digest {
     /// The digest's bytes.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
+    }
+}
+
+/// What a byte is worth as a hexadecimal digit; [`NO_DIGIT`] for all that are none.
+const HEX_DIGITS: [u8; 256] = hex_digits();
+const NO_DIGIT: u8 = 0xff;
+
+const fn hex_digits() -> [u8; 256] {
+    let mut table = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < 16 {
+        table[b"0123456789abcdef"[value] as usize] = value as u8;
+        table[b"0123456789ABCDEF"[value] as usize] = value as u8;
+        value += 1;
+    }
+    table
+}
+
+/// Decodes hexadecimal by a table: the letters of a digest are random, and a branch on each costs more than
+/// hashing a small body.
+fn decode_hex(text: &[u8], room: &mut [u8]) -> Result<usize, Refusal> {
+    let (pairs, odd) = text.as_chunks::<2>();
+    if !odd.is_empty() || pairs.len() > room.len() {
+        return Err(Refusal::Malformed);
+    }
+    let mut seen = 0;
+    for (out, [high, low]) in room.iter_mut().zip(pairs) {
+        let (high, low) = (HEX_DIGITS[usize::from(*high)], HEX_DIGITS[usize::from(*low)]);
+        seen |= high | low;
+        *out = high << 4 | low;
+    }
+    // A digit is below 16, so only a byte that is none can set the high bits.
+    if seen > 0x0f { Err(Refusal::Malformed) } else { Ok(pairs.len()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hexadecimal_is_decoded_as_the_hex_crate_does() {
+        for high in 0..=255_u8 {
+            for low in 0..=255_u8 {
+                let (mut ours, mut theirs) = ([0], [0]);
+                let text = [high, low];
+                let decoded = decode_hex(&text, &mut ours).is_ok();
+                assert_eq!(decoded, hex::decode_to_slice(text, &mut theirs).is_ok(), "{text:?}");
+                assert!(!decoded || ours == theirs, "{text:?}");
+            }
+        }
+        assert!(decode_hex(b"abc", &mut [0; 8]).is_err());
+        assert!(decode_hex(b"aabb", &mut [0; 1]).is_err());
     }
 }
