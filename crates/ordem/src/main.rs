@@ -1,1 +1,5 @@
-fn main() {}
+//! Starts the operator's command line.
+
+fn main() -> std::process::ExitCode {
+    ordem::run()
+}

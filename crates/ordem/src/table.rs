@@ -1,0 +1,28 @@
+//! Compact tables: ruled on a terminal, plain columns elsewhere.
+
+use std::io::IsTerminal as _;
+
+use comfy_table::{ContentArrangement, Table, presets};
+
+/// A table with these headings; no line at all when there are no rows.
+pub(crate) fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    let ruled = std::io::stdout().is_terminal();
+    table.load_style(if ruled { presets::UTF8_HORIZONTAL_ONLY } else { presets::NOTHING });
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(headings.iter().map(|heading| heading.to_uppercase()));
+    let mut empty = true;
+    for row in rows {
+        empty = false;
+        table.add_row(row.into_iter().map(|cell| one_line(&cell)));
+    }
+    if empty {
+        return String::new();
+    }
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+    lines.concat()
+}
+
+fn one_line(cell: &str) -> String {
+    cell.replace(['\n', '\r', '\t'], " ")
+}
