@@ -4,6 +4,7 @@
 //! later, a bounded number of times.
 
 pub mod outbox;
+mod pace;
 pub mod stats;
 
 use std::{
@@ -22,6 +23,7 @@ use crate::{
     dice::Dice,
     sender::{
         outbox::{Delivery, Outbox},
+        pace::Pace,
         stats::Stats,
     },
     store::{Store, Webhook},
@@ -35,6 +37,12 @@ const ATTEMPTS_MAX: u32 = 60;
 
 /// How long an answer may take unless the settings say otherwise.
 pub const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// No new orders are placed while this many webhooks wait: it bounds the memory and keeps the disorder local.
+const BACKLOG_MAX: usize = 1_500;
+
+/// With a rate, no more wait than are sent in this time: a store that is late with all its webhooks is another story.
+const BACKLOG_S: f64 = 0.25;
 
 const BACKOFF_BASE: Duration = Duration::from_millis(100);
 const BACKOFF_CAP: Duration = Duration::from_secs(2);
@@ -103,6 +111,15 @@ impl Sender {
     /// What came of it.
     pub fn stats(&self) -> &Stats {
         &self.stats
+    }
+
+    /// How many webhooks may wait before new orders have to.
+    pub fn backlog_max(&self) -> usize {
+        if self.settings.rate > 0.0 {
+            ((self.settings.rate * BACKLOG_S) as usize).clamp(1, BACKLOG_MAX)
+        } else {
+            BACKLOG_MAX
+        }
     }
 
     /// Makes webhooks due within `spread`, in an order of the seed's choosing, some of them twice.
@@ -238,32 +255,6 @@ fn kind_of(error: &reqwest::Error) -> &'static str {
         "not connected"
     } else {
         "connection broken"
-    }
-}
-
-/// Keeps paced requests apart; the others pass.
-#[derive(Debug)]
-struct Pace {
-    gap: Option<Duration>,
-    next: Instant,
-}
-
-impl Pace {
-    fn new(rate: f64) -> Self {
-        Self { gap: (rate > 0.0).then(|| Duration::from_secs_f64(1.0 / rate)), next: Instant::now() }
-    }
-
-    async fn wait(&mut self, paced: bool) {
-        let (Some(gap), true) = (self.gap, paced) else {
-            return;
-        };
-        let now = Instant::now();
-        // The timer is coarse: up to 20 ms of lateness are caught up, no more.
-        let slot = self.next.max(now.checked_sub(Duration::from_millis(20)).unwrap_or(now));
-        self.next = slot + gap;
-        if slot > now {
-            tokio::time::sleep_until(slot.into()).await;
-        }
     }
 }
 

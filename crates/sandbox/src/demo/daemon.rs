@@ -98,7 +98,10 @@ impl Daemon {
             None => None,
         };
         match ended {
-            Some(status) => bail!("{} ended by itself: {status}{}", self.name, self.tail()),
+            Some(status) => {
+                self.child = None;
+                bail!("{} ended by itself: {status}{}", self.name, self.tail())
+            }
             None => Ok(()),
         }
     }

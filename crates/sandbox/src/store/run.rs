@@ -16,9 +16,6 @@ const WAVE_MAX: u64 = 120;
 /// Of the waves, how many come as a burst.
 const BURST_SHARE: f64 = 0.15;
 
-/// No wave begins while this many webhooks wait: it bounds the memory and keeps the order of events wild but local.
-const BACKLOG_MAX: usize = 1_500;
-
 /// The webhooks of a wave become due within this time.
 const WAVE_SPREAD: Duration = Duration::from_millis(100);
 
@@ -33,7 +30,7 @@ pub async fn place(
     let mut wave = 0;
     while let Some(Some(mut left)) = stop.run_until_cancelled(asked.recv()).await {
         while left > 0 {
-            let room = sender.outbox().room(BACKLOG_MAX);
+            let room = sender.outbox().room(sender.backlog_max());
             if stop.run_until_cancelled(room).await.is_none() {
                 return;
             }
