@@ -11,9 +11,11 @@ use std::{
     time::Duration,
 };
 
+use jiff::Timestamp;
 use reqwest::{
     Method, RequestBuilder, Response,
     dns::{Addrs, Name, Resolve, Resolving},
+    header::{HeaderMap, RETRY_AFTER},
     redirect,
 };
 use url::{Host, Url};
@@ -120,6 +122,18 @@ pub async fn body(mut response: Response, bytes_max: usize) -> Result<Body, Call
         bytes.extend_from_slice(&chunk);
     }
     Ok(Body { bytes, whole: true })
+}
+
+/// How long an answer asks to be left alone: its `Retry-After`, in seconds or as an HTTP date. Uncapped: the
+/// caller knows how long it can wait.
+pub fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
+    // A date that has passed asks for no wait.
+    Some(Duration::try_from(until.duration_since(now)).unwrap_or(Duration::ZERO))
 }
 
 /// An address that stands in the URL is never resolved, so the resolver does not see it.

@@ -10,7 +10,7 @@ use axum::{
 };
 use reqwest::Method;
 
-use super::{CallError, Client, Options, body, client, vetted};
+use super::{CallError, Client, Options, body, client, retry_after, vetted};
 use crate::AddressGuard;
 
 fn allowing(ranges: &[&str]) -> Client {
@@ -106,4 +106,21 @@ fn of_the_addresses_of_one_name_only_the_allowed_ones_are_dialled() {
     let mixed = vec![address("10.0.0.1:0"), address("1.1.1.1:0"), address("[::1]:0")];
     assert_eq!(vetted(&guard, mixed).unwrap(), [address("1.1.1.1:0")]);
     assert_eq!(vetted(&guard, vec![address("10.0.0.1:0")]).unwrap_err().address, address("10.0.0.1:0").ip());
+}
+
+#[test]
+fn retry_after_is_read_as_seconds_and_as_a_date() {
+    let now = "2026-01-02T03:04:35Z".parse().unwrap();
+    let asked = |text: &str| {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::RETRY_AFTER, text.parse().unwrap());
+        retry_after(&headers, now).map(|wait| wait.as_secs())
+    };
+    assert_eq!(asked("30"), Some(30));
+    assert_eq!(asked(" 0 "), Some(0));
+    assert_eq!(asked("Fri, 02 Jan 2026 03:06:00 GMT"), Some(85));
+    assert_eq!(asked("Fri, 02 Jan 2026 03:00:00 GMT"), Some(0));
+    assert_eq!(asked("soon"), None);
+    assert_eq!(asked("-5"), None);
+    assert_eq!(retry_after(&HeaderMap::new(), now), None);
 }
