@@ -1,1 +1,46 @@
-//! Under construction.
+//! The applier: takes events from the inbox, decides by the domain's pure rules, writes rows, effects and outcomes.
+//!
+//! One batch is one transaction: claim, lock the resources, load their rows, decide in memory, write, commit. An
+//! event that fails never takes its neighbours along: see [`poison`].
+
+mod batch;
+mod decided;
+mod housekeeping;
+mod mark;
+pub mod poison;
+mod reading;
+mod worker;
+
+use db::PlanShape;
+use service::{Context, Daemon};
+use tokio::task::JoinSet;
+
+pub use worker::{Pass, Worker};
+
+/// What the bootstrap needs to know.
+pub const DAEMON: Daemon = Daemon {
+    name: "applier",
+    about: "Ordem's applier: turns events of the inbox into rows and effects, whatever order they came in",
+    version: env!("CARGO_PKG_VERSION"),
+    admin: |settings| settings.applier.admin,
+    plans: PlanShape::Pinned,
+};
+
+/// Applies events until the stop; the batch in work is finished.
+///
+/// # Errors
+/// When a worker fails in a way that waiting does not mend.
+pub async fn run(context: Context) -> anyhow::Result<()> {
+    let mut tasks = JoinSet::new();
+    for _ in 0..context.configured.settings.applier.workers {
+        let worker = Worker::new(&context);
+        tasks.spawn(worker.run(context.database.clone(), context.shutdown.clone()));
+    }
+    tasks.spawn(housekeeping::run(context.pool.clone(), context.clock.clone(), context.configured.clone(), context.shutdown.clone()));
+    context.health.started();
+    tracing::info!(workers = context.configured.settings.applier.workers, "applying");
+    while let Some(ended) = tasks.join_next().await {
+        ended?;
+    }
+    Ok(())
+}

@@ -57,6 +57,16 @@ pub async fn claim_due_retries(
     Ok(sorted(&rows))
 }
 
+/// Takes those of the events that still wait anywhere, due or not; needs a transaction.
+///
+/// # Errors
+/// When the database refuses or is away.
+pub async fn claim_these(client: &impl GenericClient, event_ids: &[Uuid]) -> Result<Vec<Claimed>> {
+    let statement = client.prepare_cached(include_str!("claim_these.sql")).await?;
+    let rows = client.query(&statement, &[&event_ids]).await?;
+    Ok(sorted(&rows))
+}
+
 fn sorted(rows: &[Row]) -> Vec<Claimed> {
     let mut claimed: Vec<Claimed> = rows.iter().map(from_row).collect();
     claimed.sort_by_key(|event| event.event_id);

@@ -1,0 +1,55 @@
+//! From a claimed event to what it means; whatever is in it, nothing here ends the process.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use db::inbox::{Claimed, Origin};
+use profile::{Reading, Stored};
+use serde_json::Value;
+use service::settings::Configured;
+
+/// Reads an event by its source's profile.
+///
+/// # Errors
+/// When the source is not configured or reading it panicked: an attempt that failed, to be tried again.
+pub(crate) fn read(configured: &Configured, event: &Claimed) -> Result<Reading, String> {
+    let Some(profile) = configured.profiles.get(&event.source) else {
+        return Err(format!("source \"{}\" is not configured: add [sources.{0}], then it is tried again", event.source));
+    };
+    let headers = headers(event.headers.as_deref());
+    let stored = Stored {
+        source: &event.source,
+        origin: origin(event.origin),
+        body: &event.body,
+        headers: &headers,
+        event_key: event.dedup_key.as_deref().unwrap_or_default(),
+        received_at: event.received_at,
+    };
+    // A defect in reading one event must cost that event alone.
+    catch_unwind(AssertUnwindSafe(|| profile.read(&stored, &|kind| configured.flow(kind))))
+        .map_err(|_| "reading the event panicked: this is a defect, please report it".to_owned())
+}
+
+const fn origin(origin: Origin) -> profile::Origin {
+    match origin {
+        Origin::Webhook => profile::Origin::Webhook,
+        Origin::Reconcile => profile::Origin::Reconcile,
+        Origin::Backfill => profile::Origin::Backfill,
+    }
+}
+
+/// The headers as the receiver kept them: name to text, or to a list of texts.
+fn headers(kept: Option<&str>) -> Vec<(String, String)> {
+    let object = kept.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let Value::Object(object) = object else { return Vec::new() };
+    let mut headers = Vec::new();
+    for (name, value) in object {
+        match value {
+            Value::String(text) => headers.push((name, text)),
+            Value::Array(texts) => headers.extend(
+                texts.into_iter().filter_map(|text| text.as_str().map(|text| (name.clone(), text.to_owned()))),
+            ),
+            _ => {}
+        }
+    }
+    headers
+}

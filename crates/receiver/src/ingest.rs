@@ -1,0 +1,171 @@
+//! One request from its first byte to its answer.
+
+use std::sync::Arc;
+
+use actix_web::{
+    HttpRequest, HttpResponse,
+    http::header::{CONTENT_LENGTH, CONTENT_TYPE},
+    web::{Bytes, BytesMut, Data, Path, Payload},
+};
+use domain::Clock;
+use futures_util::StreamExt;
+use jiff::Timestamp;
+use metrics::{Histogram, counter};
+use profile::{Envelope, Incoming};
+use service::{metrics as names, settings::ReceiverSettings};
+use sha2::{Digest, Sha256};
+use signature::Request;
+use tokio::{
+    sync::oneshot,
+    time::{Instant, timeout},
+};
+
+use crate::{
+    answer::Answer,
+    headers::{RequestHeaders, kept},
+    pending::{Event, Pending, Queue, Stored},
+    refused::{Refused, Sampler},
+    sources::{Source, Sources},
+};
+
+/// What a worker needs to take requests in.
+pub(crate) struct Ingest {
+    pub(crate) sources: Arc<Sources>,
+    pub(crate) queue: Queue,
+    pub(crate) sampler: Sampler,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) settings: Arc<ReceiverSettings>,
+    pub(crate) request_seconds: Histogram,
+}
+
+/// `POST /webhooks/{source}`
+pub(crate) async fn post(ingest: Data<Ingest>, name: Path<String>, request: HttpRequest, body: Payload) -> HttpResponse {
+    let Some(source) = ingest.sources.get(name.as_str()) else {
+        return ingest.respond(None, Answer::UnknownSource);
+    };
+    let answer = ingest.take(source, &request, body).await;
+    ingest.respond(Some(source), answer)
+}
+
+/// `HEAD /webhooks/{source}`: how some providers try whether the address is alive.
+pub(crate) async fn head(ingest: Data<Ingest>, name: Path<String>) -> HttpResponse {
+    let source = ingest.sources.get(name.as_str());
+    ingest.respond(source, if source.is_some() { Answer::Alive } else { Answer::UnknownSource })
+}
+
+/// Every other method.
+pub(crate) async fn other(ingest: Data<Ingest>, name: Path<String>) -> HttpResponse {
+    let source = ingest.sources.get(name.as_str());
+    ingest.respond(source, if source.is_some() { Answer::MethodNotAllowed } else { Answer::UnknownSource })
+}
+
+impl Ingest {
+    fn respond(&self, source: Option<&Arc<Source>>, answer: Answer) -> HttpResponse {
+        let profile = source.map(|source| source.profile.answers());
+        // Stored requests are counted by the committer, with counters that are looked up once.
+        if answer != Answer::Stored {
+            let name = source.map_or_else(|| "unknown".to_owned(), |source| source.name.to_string());
+            let status = answer.status(profile).as_u16().to_string();
+            counter!(names::RECEIVER_REQUESTS, "source" => name, "status" => status).increment(1);
+        }
+        answer.response(profile, self.settings.retry_after.get().as_secs().max(1))
+    }
+
+    async fn take(&self, source: &Arc<Source>, request: &HttpRequest, body: Payload) -> Answer {
+        let content_type = request.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if !source.profile.accepts(content_type) {
+            return Answer::UnsupportedType;
+        }
+        let body = match self.read(request, body).await {
+            Ok(body) => body,
+            Err(answer) => return answer,
+        };
+        let began = Instant::now();
+        let now = self.clock.now();
+        let headers = RequestHeaders(request.headers());
+        let signed = Request { headers: &headers, body: &body, now: now.as_second() };
+        if let Err(refusal) = source.verify(&signed) {
+            source.count_refusal(refusal);
+            let headers = kept(request.headers(), source.profile.kept_headers()).unwrap_or_else(|| "{}".to_owned());
+            let reason = refusal.as_str();
+            self.sampler.offer(Refused { source: source.name.clone(), refused_at: now, reason, headers, body });
+            return Answer::Refused;
+        }
+        let answer = self.store(source, request, &body, now).await;
+        self.request_seconds.record(began.elapsed().as_secs_f64());
+        answer
+    }
+
+    /// Reads the body as it comes over the wire, within its limits of size and time.
+    async fn read(&self, request: &HttpRequest, body: Payload) -> Result<Bytes, Answer> {
+        let bytes_max = self.settings.body_bytes_max;
+        let declared = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        if declared.is_some_and(|declared: usize| declared > bytes_max) {
+            return Err(Answer::TooLarge);
+        }
+        let reading = read_up_to(body, declared.unwrap_or(0), bytes_max);
+        timeout(self.settings.body_timeout.get(), reading).await.unwrap_or(Err(Answer::SlowBody))
+    }
+
+    /// Hands the request to the committer and waits for the commit.
+    async fn store(&self, source: &Arc<Source>, request: &HttpRequest, body: &Bytes, now: Timestamp) -> Answer {
+        let headers = RequestHeaders(request.headers());
+        let envelopes = source.profile.envelopes(&Incoming { body, headers: &headers });
+        let events = envelopes.into_iter().enumerate().map(|(at, envelope)| event(at, envelope, body, now)).collect();
+        let (stored, committed) = oneshot::channel();
+        let pending = Pending {
+            source: source.clone(),
+            received_at: now,
+            headers: kept(request.headers(), source.profile.kept_headers()),
+            events,
+            stored,
+        };
+        if self.queue.push(pending).is_err() {
+            return Answer::Unavailable;
+        }
+        match timeout(self.settings.store_timeout.get(), committed).await {
+            Ok(Ok(Stored::Committed)) => Answer::Stored,
+            Ok(Ok(Stored::Unavailable) | Err(_)) | Err(_) => Answer::Unavailable,
+        }
+    }
+}
+
+async fn read_up_to(mut body: Payload, declared: usize, bytes_max: usize) -> Result<Bytes, Answer> {
+    let mut whole = BytesMut::new();
+    while let Some(chunk) = body.next().await {
+        let chunk = chunk.map_err(|_| Answer::BrokenBody)?;
+        if whole.len() + chunk.len() > bytes_max {
+            return Err(Answer::TooLarge);
+        }
+        if whole.is_empty() && chunk.len() >= declared && declared > 0 {
+            // The usual case: all of it came at once.
+            return Ok(chunk);
+        }
+        whole.extend_from_slice(&chunk);
+    }
+    Ok(whole.freeze())
+}
+
+fn event(at: usize, envelope: Envelope<'_>, whole: &Bytes, now: Timestamp) -> Event {
+    let body = match envelope.body {
+        std::borrow::Cow::Borrowed(part) => whole.slice_ref(part),
+        std::borrow::Cow::Owned(part) => part.into(),
+    };
+    Event {
+        event_id: db::ids::new_id_in_order(now, at),
+        dedup_key: envelope.dedup_key,
+        body_hash: body_hash(&body),
+        event_type: envelope.event_type.map(std::borrow::Cow::into_owned),
+        kind: envelope.kind.map(str::to_owned),
+        resource_id: envelope.resource_id.map(std::borrow::Cow::into_owned),
+        body,
+    }
+}
+
+/// First eight bytes of the SHA-256: tells a repetition from another body under the same key.
+fn body_hash(body: &[u8]) -> i64 {
+    let digest = Sha256::digest(body);
+    let mut first = [0; 8];
+    first.copy_from_slice(&digest[..8]);
+    i64::from_be_bytes(first)
+}
