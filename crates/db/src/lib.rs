@@ -8,6 +8,7 @@ mod error;
 pub mod ids;
 pub mod inbox;
 mod notify;
+pub mod operations;
 pub mod outbox;
 pub mod partitions;
 mod pool;
