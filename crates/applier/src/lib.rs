@@ -12,7 +12,7 @@ mod reading;
 mod worker;
 
 use db::PlanShape;
-use service::{Context, Daemon};
+use service::{Context, Daemon, settings::Demand};
 use tokio::task::JoinSet;
 
 pub use worker::{Pass, Worker};
@@ -24,6 +24,7 @@ pub const DAEMON: Daemon = Daemon {
     version: env!("CARGO_PKG_VERSION"),
     admin: |settings| settings.applier.admin,
     plans: PlanShape::Pinned,
+    demand: Demand::Nothing,
 };
 
 /// Applies events until the stop; the batch in work is finished.

@@ -15,7 +15,7 @@ mod server;
 mod sources;
 
 use db::PlanShape;
-use service::{Context, Daemon};
+use service::{Context, Daemon, settings::Demand};
 
 /// What the bootstrap needs to know.
 pub const DAEMON: Daemon = Daemon {
@@ -24,6 +24,7 @@ pub const DAEMON: Daemon = Daemon {
     version: env!("CARGO_PKG_VERSION"),
     admin: |settings| settings.receiver.admin,
     plans: PlanShape::Pinned,
+    demand: Demand::Sources,
 };
 
 /// Serves until the stop, then finishes what it has begun.

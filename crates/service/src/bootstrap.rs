@@ -8,7 +8,7 @@ use domain::Clock;
 
 use crate::{
     Args, Health, Shutdown, SystemClock, admin, database, metrics,
-    settings::{Configured, Settings},
+    settings::{Configured, Demand, Settings},
     shutdown, telemetry,
 };
 
@@ -25,6 +25,8 @@ pub struct Daemon {
     pub admin: fn(&Settings) -> SocketAddr,
     /// How its pooled connections plan.
     pub plans: PlanShape,
+    /// Whose secrets it needs.
+    pub demand: Demand,
 }
 
 /// All a daemon gets.
@@ -57,7 +59,8 @@ where
     R: Future<Output = anyhow::Result<()>>,
 {
     let args = Args::parse_for(daemon.name, daemon.about, daemon.version);
-    let loaded = Configured::load(&args.config);
+    let demand = if args.check { Demand::Everything } else { daemon.demand };
+    let loaded = Configured::load_demanding(&args.config, demand);
     if args.check {
         return report(&loaded);
     }

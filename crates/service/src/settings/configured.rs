@@ -13,8 +13,10 @@ use crate::settings::{DestinationSettings, Fault, SecretRef, Settings, SourceSet
 pub struct Configured {
     /// As written.
     pub settings: Settings,
-    /// Sources that are on.
+    /// Sources that are on: those with a secret.
     pub sources: BTreeMap<String, Source>,
+    /// Sources whose API can be read: those with an address of it, whether they receive here or not.
+    pub apis: BTreeMap<String, Source>,
     /// Profiles of all sources, also of those that are off: what they stored before must stay readable.
     pub profiles: BTreeMap<String, Arc<Profile>>,
     /// Destinations that are on.
@@ -25,7 +27,21 @@ pub struct Configured {
     pub warnings: Vec<String>,
 }
 
-/// A source that is on.
+/// Which missing variables are faults where the configuration says `required = true`: a process demands only
+/// what it needs itself, since each gets no secrets but its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Demand {
+    /// None: tools and daemons that need no secrets.
+    Nothing,
+    /// Those of sources.
+    Sources,
+    /// Those of destinations.
+    Destinations,
+    /// All: a check.
+    Everything,
+}
+
+/// A source, with its profile.
 #[derive(Debug, Clone)]
 pub struct Source {
     /// Its name: the last part of its URL.
@@ -60,26 +76,34 @@ const SECTIONS: [&str; 10] = [
 ];
 
 impl Configured {
-    /// Reads and checks everything.
+    /// Reads and checks everything, but demands no secrets.
     ///
     /// # Errors
     /// All faults found.
     pub fn load(dir: &Path) -> Result<Self, Vec<Fault>> {
+        Self::load_demanding(dir, Demand::Nothing)
+    }
+
+    /// Reads and checks everything, and what is missing of what is demanded is a fault.
+    ///
+    /// # Errors
+    /// All faults found.
+    pub fn load_demanding(dir: &Path, demand: Demand) -> Result<Self, Vec<Fault>> {
         let layers = Layers::read(dir)?;
-        let mut check = Check { layers: &layers, faults: Vec::new(), warnings: Vec::new() };
+        let mut check = Check { layers: &layers, demand, faults: Vec::new(), warnings: Vec::new() };
         let settings = check.settings();
         let Some(settings) = settings else { return Err(check.faults) };
         check.bounds(&settings);
         let flows = check.flows(&settings);
         let profiles = check.profiles(&settings, dir, &flows);
-        let sources = check.sources(&settings, &profiles);
+        let (sources, apis) = check.sources(&settings, &profiles);
         let destinations = check.destinations(&settings);
         check.effects_have_destinations(&settings);
         if !check.faults.is_empty() {
             return Err(check.faults);
         }
         let warnings = check.warnings;
-        Ok(Self { settings, sources, profiles, destinations, flows, warnings })
+        Ok(Self { settings, sources, apis, profiles, destinations, flows, warnings })
     }
 
     /// The flow of a kind.
@@ -90,6 +114,7 @@ impl Configured {
 
 struct Check<'a> {
     layers: &'a Layers,
+    demand: Demand,
     faults: Vec<Fault>,
     warnings: Vec<String>,
 }
@@ -269,34 +294,43 @@ impl Check<'_> {
         }
     }
 
+    /// The sources that receive, and those whose API can be read.
     fn sources(
         &mut self,
         settings: &Settings,
         profiles: &BTreeMap<String, Arc<Profile>>,
-    ) -> BTreeMap<String, Source> {
-        let mut on = BTreeMap::new();
-        for (name, source) in &settings.sources {
+    ) -> (BTreeMap<String, Source>, BTreeMap<String, Source>) {
+        let (mut receiving, mut readable) = (BTreeMap::new(), BTreeMap::new());
+        for (name, settings) in &settings.sources {
             let key = format!("sources.{name}");
-            if !name
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte))
-            {
+            if !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte)) {
                 self.add(&key, "a source's name is part of its URL: only a-z, 0-9, - and _");
             }
-            let set = self.any_set(&format!("{key}.secrets"), &source.secrets);
-            self.any_set(&format!("{key}.api_url"), source.api_url.as_slice());
-            self.any_set(&format!("{key}.api_token"), source.api_token.as_slice());
-            if !set {
-                self.switched_off(&key, source.required, &source.secrets, "it answers 404");
-                continue;
+            let receives = self.any_set(&format!("{key}.secrets"), &settings.secrets);
+            let has_api = self.any_set(&format!("{key}.api_url"), settings.api_url.as_slice());
+            self.any_set(&format!("{key}.api_token"), settings.api_token.as_slice());
+            if !receives {
+                let demanded = matches!(self.demand, Demand::Sources | Demand::Everything);
+                self.switched_off(&key, settings.required && demanded, &settings.secrets, "it answers 404");
             }
-            if let Some(profile) = profiles.get(name) {
-                self.keys_fit(&key, profile, &source.secrets);
-                let profile = profile.clone();
-                on.insert(name.clone(), Source { name: name.clone(), profile, settings: source.clone() });
+            let Some(profile) = profiles.get(name) else { continue };
+            self.keys_fit(&key, profile, &settings.secrets);
+            let source = Source { name: name.clone(), profile: profile.clone(), settings: settings.clone() };
+            if has_api {
+                self.url_is_http_each(&format!("{key}.api_url"), settings.api_url.as_slice());
+                readable.insert(name.clone(), source.clone());
+            }
+            if receives {
+                receiving.insert(name.clone(), source);
             }
         }
-        on
+        (receiving, readable)
+    }
+
+    fn url_is_http_each(&mut self, key: &str, references: &[SecretRef]) {
+        for reference in references {
+            self.url_is_http(key, reference);
+        }
     }
 
     fn keys_fit(&mut self, key: &str, profile: &Profile, secrets: &[SecretRef]) {
@@ -331,7 +365,8 @@ impl Check<'_> {
                     .chain(destination.secrets.iter().filter(|_| !has_secret))
                     .cloned()
                     .collect();
-                self.switched_off(&key, destination.required, &missing, "its effects wait");
+                let demanded = matches!(self.demand, Demand::Destinations | Demand::Everything);
+                self.switched_off(&key, destination.required && demanded, &missing, "its effects wait");
             }
         }
         on

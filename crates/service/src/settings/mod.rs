@@ -7,7 +7,7 @@ mod layers;
 mod secret;
 mod sections;
 
-pub use configured::{Configured, Destination, Source};
+pub use configured::{Configured, Demand, Destination, Source};
 pub use duration::Span;
 pub use fault::Fault;
 pub use secret::SecretRef;
