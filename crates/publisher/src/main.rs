@@ -1,1 +1,7 @@
-fn main() {}
+//! Starts the publisher.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    service::run(publisher::DAEMON, publisher::run)
+}

@@ -1,5 +1,13 @@
 //! The outbox: effects on their way to a destination.
 
+mod backlog;
+mod claim;
+mod finish;
+mod give_back;
 mod write;
 
+pub use backlog::{Backlog, backlog};
+pub use claim::{Claim, ClaimRequest, ClaimedEffect, claim};
+pub use finish::{Attempt, End, Finished, Written, finish};
+pub use give_back::give_back;
 pub use write::{EffectToWrite, write};

@@ -130,6 +130,8 @@ pub struct PublisherSettings {
     pub attempts_max: u32,
     pub backoff_base: Span,
     pub backoff_cap: Span,
+    pub breaker_failures: usize,
+    pub breaker_pause_max: Span,
     pub response_bytes_max: usize,
     pub response_excerpt_bytes: usize,
     pub allow_addresses: AddressList,

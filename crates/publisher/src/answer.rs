@@ -1,0 +1,66 @@
+//! One call and its answer.
+
+use std::time::Duration;
+
+use db::outbox::ClaimedEffect;
+use jiff::Timestamp;
+use reqwest::{Method, Response};
+use service::outbound::{self, Client};
+
+use crate::{excerpt::excerpt, message, policy::Policy, target::Target, verdict};
+
+pub(crate) use crate::verdict::Meaning;
+
+/// The meaning of a call stands with the head of its answer; its body is waited for no longer than this.
+const BODY_WAIT_MAX: Duration = Duration::from_secs(2);
+
+/// What came of a call.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) meaning: Meaning,
+    pub(crate) status: Option<u16>,
+    /// Why it is no success.
+    pub(crate) error: Option<String>,
+    pub(crate) excerpt: Option<String>,
+    /// What `Retry-After` asks for.
+    pub(crate) asked: Option<Duration>,
+}
+
+/// Calls the destination, at most for `time`. Dropped before its end, the destination may have acted all the same.
+pub(crate) async fn call(
+    client: &Client,
+    target: &Target,
+    effect: &ClaimedEffect,
+    policy: &Policy,
+    now: Timestamp,
+    time: Duration,
+) -> Answer {
+    let request = client.request(Method::POST, target.url.clone()).timeout(time);
+    let request = message::sign(request, effect.effect_id, now, message::body(effect), &target.keys);
+    match client.send(request).await {
+        Ok(response) => read(response, policy, now).await,
+        Err(error) => Answer {
+            meaning: Meaning::Transient,
+            status: None,
+            error: excerpt(error.to_string().as_bytes(), policy.response_excerpt_bytes.max(200)),
+            excerpt: None,
+            asked: None,
+        },
+    }
+}
+
+async fn read(response: Response, policy: &Policy, now: Timestamp) -> Answer {
+    let status = response.status().as_u16();
+    let meaning = Meaning::of_status(status);
+    let asked = outbound::retry_after(response.headers(), now);
+    // Read so that the connection can be used again; one that says too much, or says it too slowly, is dropped.
+    let body = tokio::time::timeout(BODY_WAIT_MAX, outbound::body(response, policy.response_bytes_max)).await;
+    let bytes = body.ok().and_then(Result::ok).map(|body| body.bytes).unwrap_or_default();
+    Answer {
+        meaning,
+        status: Some(status),
+        error: (meaning != Meaning::Delivered).then(|| verdict::text_of_status(status)),
+        excerpt: excerpt(&bytes, policy.response_excerpt_bytes),
+        asked,
+    }
+}

@@ -1,0 +1,246 @@
+//! The steps of one destination: claim, deliver, record. The loop around them is [`crate::dispatch`].
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use db::{
+    Pool,
+    outbox::{self, Attempt, Claim, ClaimRequest, ClaimedEffect, End, Finished},
+};
+use domain::Clock;
+use futures_util::future::join_all;
+use jiff::{SignedDuration, Timestamp};
+use service::{
+    AddressGuard,
+    outbound::{self, Client},
+    settings::{Destination, PublisherSettings},
+};
+use tokio::time::Instant;
+
+use crate::{
+    answer::{self, Answer, Meaning},
+    breaker::{Breaker, Limits},
+    measures::Measures,
+    policy::Policy,
+    target::{LiveTarget, Target},
+    verdict::{self, Failure},
+};
+
+/// Carries the effects of one destination.
+pub struct Courier {
+    name: String,
+    pub(crate) policy: Policy,
+    pub(crate) breaker: Breaker,
+    target: Mutex<LiveTarget>,
+    client: Client,
+    pool: Pool,
+    clock: Arc<dyn Clock>,
+    measures: Measures,
+}
+
+/// A claim and when it ends, by a clock that nobody sets.
+#[derive(Debug)]
+pub struct Leased {
+    /// What was claimed.
+    pub claim: Claim,
+    /// When others may take it.
+    pub expires: Instant,
+}
+
+/// A call that was made.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// What is to be written down.
+    pub result: Finished,
+    /// Number of the attempt.
+    pub attempt: i32,
+    /// When the effect was born.
+    pub born: Timestamp,
+}
+
+impl Courier {
+    /// Reads the destination's address and secrets, and sets up its client.
+    ///
+    /// # Errors
+    /// When one of them cannot be used.
+    pub fn new(
+        destination: &Destination,
+        settings: &PublisherSettings,
+        pool: Pool,
+        clock: Arc<dyn Clock>,
+    ) -> anyhow::Result<Self> {
+        let policy = Policy::of(&destination.settings, settings);
+        let client = outbound::client(outbound::Options {
+            user_agent: concat!("ordem/", env!("CARGO_PKG_VERSION")).to_owned(),
+            guard: AddressGuard::new(settings.allow_addresses.0.clone()),
+            connect_timeout: settings.connect_timeout.get(),
+            request_timeout: policy.request_timeout,
+        })?;
+        let breaker = Breaker::new(Limits {
+            failures: policy.breaker_failures,
+            concurrency: policy.concurrency,
+            pause: policy.retry.base,
+            pause_max: policy.breaker_pause_max,
+        });
+        Ok(Self {
+            name: destination.name.clone(),
+            policy,
+            breaker,
+            target: Mutex::new(LiveTarget::resolve(&destination.settings)?),
+            client,
+            pool,
+            clock,
+            measures: Measures::of(&destination.name),
+        })
+    }
+
+    /// The destination's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Leases up to `limit` effects that were due at `due_from` or later: one statement, committed.
+    ///
+    /// # Errors
+    /// When the database refuses or is away.
+    pub async fn claim(&self, due_from: Timestamp, limit: usize) -> db::Result<Leased> {
+        let expires = Instant::now() + self.policy.lease;
+        let client = self.pool.get().await?;
+        let now = self.now();
+        let lease = SignedDuration::try_from(self.policy.lease).unwrap_or(SignedDuration::MAX);
+        let lease_until = now.checked_add(lease).unwrap_or(Timestamp::MAX);
+        let limit = limit.min(self.policy.batch_max);
+        let request = ClaimRequest { destination: &self.name, due_from, now, lease_until, limit };
+        Ok(Leased { claim: outbox::claim(&client, request).await?, expires })
+    }
+
+    /// Calls the destination once. `None`: the lease had no time left for a call, so none was made.
+    pub async fn deliver(&self, effect: &ClaimedEffect, expires: Instant, probe: bool) -> Option<Report> {
+        let begun = Instant::now();
+        let time = self.policy.time_for_a_call(expires.saturating_duration_since(begun))?;
+        let started_at = self.now();
+        let target = self.target();
+        let answer = answer::call(&self.client, &target, effect, &self.policy, started_at, time).await;
+        let took = begun.elapsed();
+        self.measures.called(answer.meaning, took.as_secs_f64());
+        self.tell_breaker(answer.meaning, effect, probe);
+        let attempt = Attempt {
+            started_at,
+            duration_ms: i32::try_from(took.as_millis()).unwrap_or(i32::MAX),
+            result: answer.meaning.as_str(),
+            http_status: answer.status.map(i32::from),
+            response_excerpt: answer.excerpt.clone(),
+        };
+        let result = Finished {
+            effect_id: effect.effect_id,
+            lease_token: effect.lease_token,
+            lane: effect.lane,
+            end: self.end(answer, effect.attempt, probe),
+            attempt,
+        };
+        Some(Report { result, attempt: effect.attempt, born: effect.created_at })
+    }
+
+    fn end(&self, answer: Answer, attempt: i32, probe: bool) -> End {
+        let error = answer.error.unwrap_or_default();
+        match answer.meaning {
+            Meaning::Delivered => End::Delivered,
+            Meaning::Permanent => End::Dead { error },
+            Meaning::Transient => {
+                let failure = Failure { error: &error, attempt, probe, asked: answer.asked };
+                verdict::after_transient(failure, &self.policy.retry, self.now(), rand::random())
+            }
+        }
+    }
+
+    fn tell_breaker(&self, meaning: Meaning, effect: &ClaimedEffect, probe: bool) {
+        match meaning {
+            Meaning::Delivered | Meaning::Permanent => {
+                if self.breaker.succeeded() {
+                    tracing::info!(
+                        destination = self.name,
+                        "destination is back, all calls are allowed again"
+                    );
+                }
+            }
+            Meaning::Transient => {
+                if self.breaker.failed(effect.effect_id, probe, Instant::now()) {
+                    tracing::warn!(
+                        destination = self.name,
+                        "destination is down, one call at a time probes it"
+                    );
+                }
+            }
+        }
+    }
+
+    /// Writes results down, then counts and logs them. Returns how many effects that were held back behind these
+    /// may go now.
+    ///
+    /// # Errors
+    /// When the database refuses or is away: hand them in again.
+    pub async fn record(&self, reports: &[Report]) -> db::Result<u64> {
+        let results: Vec<Finished> = reports.iter().map(|report| report.result.clone()).collect();
+        let client = self.pool.get().await?;
+        let now = self.now();
+        let written = outbox::finish(&client, &self.name, now, &results).await?;
+        for report in reports {
+            if written.recorded.contains(&report.result.effect_id) {
+                self.measures.recorded(&self.name, report, now);
+            } else {
+                tracing::warn!(
+                    effect.id = %report.result.effect_id,
+                    destination = self.name,
+                    "result dropped: its lease was lost, or it had been written before the connection broke"
+                );
+            }
+        }
+        Ok(written.woken)
+    }
+
+    /// Gives back what was claimed but not begun.
+    pub async fn give_back(&self, effects: &[ClaimedEffect]) {
+        let given = async {
+            let client = self.pool.get().await?;
+            outbox::give_back(&client, self.now(), effects).await
+        };
+        if let Err(error) = given.await {
+            tracing::warn!(%error, destination = self.name, "leases not given back, they end by themselves");
+        }
+    }
+
+    /// One whole step, as the loop does it piece by piece: claims what is due, delivers it side by side, records.
+    /// Returns how many effects were claimed.
+    ///
+    /// # Errors
+    /// When the database refuses or is away.
+    pub async fn round(&self) -> db::Result<usize> {
+        let leased = self.claim(Timestamp::UNIX_EPOCH, self.policy.concurrency).await?;
+        let effects = &leased.claim.effects;
+        let calls = effects.iter().map(|effect| self.deliver(effect, leased.expires, false));
+        let reports: Vec<Report> = join_all(calls).await.into_iter().flatten().collect();
+        if !reports.is_empty() {
+            self.record(&reports).await?;
+        }
+        Ok(effects.len())
+    }
+
+    fn target(&self) -> Arc<Target> {
+        self.target.lock().unwrap_or_else(PoisonError::into_inner).current()
+    }
+}
+
+impl std::fmt::Debug for Courier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Courier").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// Longest wait between two tries to reach a database that is away.
+pub(crate) const DATABASE_PAUSE_MAX: Duration = Duration::from_secs(5);
