@@ -43,7 +43,8 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// Starts the daemon with this environment and nothing else of ours; its admin port is chosen here.
+    /// Starts the daemon with this environment; its admin port is chosen here, and its configuration folder is the
+    /// shipped one unless `ORDEM_TEST_CONFIG` names another.
     ///
     /// # Panics
     /// When it cannot be started.
@@ -51,9 +52,11 @@ impl Daemon {
         let admin_port = free_port();
         let logs = tempfile::tempdir().expect("a folder for logs");
         let log = File::create(logs.path().join("log")).expect("a log file");
+        let config = environment.iter().find(|(key, _)| *key == "ORDEM_TEST_CONFIG");
+        let config = config.map_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../../config"), |(_, dir)| dir.as_str());
         let child = Command::new(bin(name))
             .arg("--config")
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/../../config"))
+            .arg(config)
             .env_remove("ORDEM_CONFIG")
             .env("DATABASE_URL", database_url)
             .env(format!("ORDEM__{}__ADMIN", name.to_uppercase()), format!("127.0.0.1:{admin_port}"))

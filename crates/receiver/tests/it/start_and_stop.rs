@@ -1,0 +1,85 @@
+//! How it starts, refuses to start, and stops.
+
+use std::{process::Command, time::Duration};
+
+use testkit::{Daemon, Database, Event, bin, free_port};
+
+use crate::app::App;
+
+#[tokio::test]
+async fn sigterm_finishes_what_was_begun_and_ends_with_zero() {
+    let mut app = App::start().await;
+    let posts: Vec<_> = (0..50)
+        .map(|n| {
+            let (client, url) = (app.client.clone(), app.url.clone());
+            tokio::spawn(async move { Event::new(&format!("ped_{n}"), "paid", 2).post(&client, &url).await })
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    let status = app.daemon.stop(Duration::from_secs(20)).await;
+    assert!(status.success(), "{}", app.daemon.log());
+    let mut answered = 0;
+    for post in posts {
+        // Requests that were not begun find no one; those that were are answered.
+        if let Ok(status) = post.await.unwrap() {
+            assert_eq!(status, 200);
+            answered += 1;
+        }
+    }
+    assert!(app.events().await >= answered);
+}
+
+#[tokio::test]
+async fn a_second_signal_ends_it_at_once() {
+    let mut daemon = Daemon::start(
+        "receiver",
+        // Nobody answers there, so the start waits for the database.
+        "postgres://postgres@127.0.0.1:1/none",
+        &[("ORDEM__RECEIVER__LISTEN", format!("127.0.0.1:{}", free_port()))],
+    );
+    testkit::eventually("alive", Some(200), || async { daemon.get("healthz").await.map(|(status, _)| status) }).await;
+    assert_eq!(daemon.get("readyz").await.unwrap().0, 503);
+    assert!(daemon.stop(Duration::from_secs(5)).await.success(), "waiting for the database ends with the first signal");
+}
+
+#[tokio::test]
+async fn an_unknown_schema_is_refused_with_the_way_out() {
+    let database = Database::empty().await;
+    let output = Command::new(bin("receiver"))
+        .env("DATABASE_URL", database.url())
+        .env("ORDEM__RECEIVER__ADMIN", format!("127.0.0.1:{}", free_port()))
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("run `ordem migrate`"));
+}
+
+fn run(arguments: &[&str], environment: &[(&str, &str)]) -> (Option<i32>, String) {
+    let output = Command::new(bin("receiver")).args(arguments).envs(environment.iter().copied()).output().unwrap();
+    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (output.status.code(), text)
+}
+
+#[test]
+fn bad_configuration_never_starts_half() {
+    let bad = [("ORDEM__RECEIVER__LISTEN", "nowhere"), ("ORDEM__APPLIER__LINGER", "soon")];
+    let (code, text) = run(&[], &bad);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("environment ORDEM__RECEIVER__LISTEN: receiver.listen"), "{text}");
+    assert!(text.contains("environment ORDEM__APPLIER__LINGER: applier.linger"), "{text}");
+    assert_eq!(run(&["--check"], &bad).0, Some(1));
+    let (code, text) = run(&[], &[("LOJA_WEBHOOK_SECRET", " ")]);
+    assert_eq!(code, Some(2), "an empty secret is an error, not a switch: {text}");
+    assert!(text.contains("env:LOJA_WEBHOOK_SECRET is set but empty"), "{text}");
+}
+
+#[test]
+fn check_help_and_version() {
+    assert_eq!(run(&["--check"], &[("LOJA_WEBHOOK_SECRET", "s")]).0, Some(0));
+    let (code, text) = run(&["--version"], &[]);
+    assert_eq!((code, text.starts_with("receiver ")), (Some(0), true), "{text}");
+    let (_, help) = run(&["--help"], &[]);
+    for flag in ["--config", "--check", "--health", "--version", "ORDEM_CONFIG"] {
+        assert!(help.contains(flag), "{flag} not in {help}");
+    }
+}
