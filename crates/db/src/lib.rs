@@ -4,6 +4,7 @@
 //! runs it; its first line names that function, so that slow-query logs point straight at the code.
 //! "Now" is always a parameter. Every function is one statement or says that it wants a transaction.
 
+pub mod cursors;
 mod error;
 pub mod ids;
 pub mod inbox;

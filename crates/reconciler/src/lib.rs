@@ -1,1 +1,76 @@
-//! Under construction.
+//! The reconciler: reads each provider's own API for what its webhooks missed, and puts it into the inbox.
+//!
+//! It decides nothing about orders: what it finds meets the same rules as every webhook, in the applier. One
+//! process leads a source at a time ([`run`]); the leader reads in rounds, from a little before the cursor to a
+//! little before now ([`SourceReader::round`]), page by page, and stores each page with the cursor's move in one
+//! transaction. [`SourceReader::pull_window`] does the same for any window of time, without the cursor.
+
+mod backoff;
+mod failure;
+mod lag;
+mod lead;
+mod order;
+mod page;
+mod patience;
+mod provider;
+mod pull;
+mod round;
+mod source;
+mod store;
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use db::PlanShape;
+use service::{Context, Daemon, settings::Demand};
+use tokio::task::JoinSet;
+
+pub use failure::Failure;
+pub use pull::{End, Pulled, Window};
+pub use source::{OpenError, Parts, SourceReader};
+
+/// What the bootstrap needs to know.
+pub const DAEMON: Daemon = Daemon {
+    name: "reconciler",
+    about: "Ordem's reconciler: reads each provider's API for what its webhooks missed and puts it into the inbox",
+    version: env!("CARGO_PKG_VERSION"),
+    admin: |settings| settings.reconciler.admin,
+    plans: PlanShape::Pinned,
+    demand: Demand::Nothing,
+};
+
+/// Reads every source that can be read until the stop, then finishes or gives up the page in work.
+///
+/// # Errors
+/// When a source's API address cannot be used, or the HTTP client cannot be made.
+pub async fn run(context: Context) -> anyhow::Result<()> {
+    let mut leads = JoinSet::new();
+    for name in context.configured.profiles.keys() {
+        match reader(&context, name) {
+            Ok(reader) => {
+                leads.spawn(lead::keep(reader, context.database.clone()));
+            }
+            Err(OpenError::Off(reason)) => {
+                tracing::warn!(source = name, "sources.{name} is not reconciled: {reason}");
+            }
+            Err(error) => return Err(error).with_context(|| format!("sources.{name}")),
+        }
+    }
+    context.health.started();
+    // The tasks end with the stop; one that panicked ends the daemon.
+    while let Some(ended) = leads.join_next().await {
+        ended.context("reading a source failed")?;
+    }
+    context.shutdown.triggered().await;
+    Ok(())
+}
+
+fn reader(context: &Context, name: &str) -> Result<SourceReader, OpenError> {
+    let parts = Parts {
+        configured: Arc::clone(&context.configured),
+        pool: context.pool.clone(),
+        clock: Arc::clone(&context.clock),
+        shutdown: context.shutdown.clone(),
+    };
+    SourceReader::open(name, parts)
+}

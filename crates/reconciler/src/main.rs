@@ -1,1 +1,7 @@
-fn main() {}
+//! Starts the reconciler.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    service::run(reconciler::DAEMON, reconciler::run)
+}

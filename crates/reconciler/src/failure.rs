@@ -1,0 +1,40 @@
+//! Why a round ended before it was complete. The cursor stays where the last stored page ends.
+
+use profile::PageError;
+use service::outbound::CallError;
+
+/// What ended a round. The texts are meant for the operator and hold no secret and no body.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The provider does not accept the token.
+    #[error("the provider refuses the token (status {status}): check {token}")]
+    TokenRefused {
+        /// 401 or 403.
+        status: u16,
+        /// Where the token comes from.
+        token: String,
+    },
+    /// The call got no answer.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The answer is no success.
+    #[error("the provider answered with status {0}")]
+    Status(u16),
+    /// The answer leads elsewhere.
+    #[error(
+        "the provider answered with a redirect (status {0}), which is not followed: check the API's address"
+    )]
+    Redirect(u16),
+    /// The answer is too large.
+    #[error("the answer is larger than {0} bytes (reconciler.response_bytes_max)")]
+    Oversized(usize),
+    /// The answer is not what the profile describes.
+    #[error("the answer is no page: {0}")]
+    NoPage(#[from] PageError),
+    /// The provider leads in a circle.
+    #[error("the provider names a page that was read before")]
+    PageRepeats,
+    /// The database refuses what it is given.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+}

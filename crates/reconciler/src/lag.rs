@@ -1,0 +1,39 @@
+//! How far behind now the reading of a source is: the metric.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use jiff::Timestamp;
+use metrics::gauge;
+use service::metrics as names;
+
+/// Up to which instant everything the API has was read. It grows through a complete round also when nothing
+/// changed at the provider, so that a quiet shop is not a late one.
+#[derive(Debug)]
+pub(crate) struct Lag {
+    source: String,
+    read_through_us: AtomicI64,
+}
+
+const NEVER: i64 = i64::MIN;
+
+impl Lag {
+    pub(crate) fn new(source: &str) -> Self {
+        Self { source: source.to_owned(), read_through_us: AtomicI64::new(NEVER) }
+    }
+
+    /// Everything up to this instant was read.
+    pub(crate) fn reached(&self, instant: Timestamp) {
+        self.read_through_us.fetch_max(instant.as_microsecond(), Ordering::Relaxed);
+    }
+
+    /// Publishes how long ago that is. A process that never led has nothing to say; one that lost the lead shows a
+    /// growing number until it leads again, and the smallest of all processes is the truth.
+    pub(crate) fn show(&self, now: Timestamp) {
+        let read_through = self.read_through_us.load(Ordering::Relaxed);
+        if read_through != NEVER {
+            let behind = now.as_microsecond().saturating_sub(read_through);
+            let seconds = std::time::Duration::from_micros(u64::try_from(behind).unwrap_or(0)).as_secs_f64();
+            gauge!(names::RECONCILER_LAG_SECONDS, "source" => self.source.clone()).set(seconds);
+        }
+    }
+}

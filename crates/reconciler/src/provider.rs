@@ -1,0 +1,134 @@
+//! One call to a provider's API, and what its answer means for the next one.
+
+use std::{sync::Arc, time::Duration};
+
+use domain::Clock;
+use http::StatusCode;
+use jiff::Timestamp;
+use metrics::counter;
+use profile::{Auth, List};
+use reqwest::{Method, RequestBuilder, Response};
+use secrecy::ExposeSecret;
+use service::{
+    LiveSecrets, metrics as names,
+    outbound::{self, CallError},
+};
+use url::Url;
+
+use crate::Failure;
+
+/// The API of one source.
+#[derive(Debug)]
+pub(crate) struct Provider {
+    pub(crate) source: String,
+    pub(crate) client: outbound::Client,
+    pub(crate) base: Url,
+    pub(crate) token: LiveSecrets,
+    /// Where the token comes from, for messages.
+    pub(crate) token_name: String,
+    pub(crate) response_bytes_max: usize,
+}
+
+/// A call that brought no page.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The provider wants to be left alone for this long.
+    Throttled(Duration),
+    /// May go away by itself.
+    Transient(Failure),
+    /// Comes again.
+    Lasting(Failure),
+}
+
+impl Provider {
+    /// Asks once for one page: from `since`, and at `page` where the answer before named one.
+    pub(crate) async fn page(
+        &self,
+        api: (&List, Auth),
+        since: Timestamp,
+        page: Option<&str>,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Vec<u8>, Trouble> {
+        let (list, auth) = api;
+        let answer = self.ask(self.request(list, auth, since, page), clock).await;
+        let result = answer.as_ref().map_or_else(Trouble::as_str, |_| "ok");
+        counter!(names::RECONCILER_REQUESTS, "source" => self.source.clone(), "result" => result)
+            .increment(1);
+        answer
+    }
+
+    fn request(&self, list: &List, auth: Auth, since: Timestamp, page: Option<&str>) -> RequestBuilder {
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}{}", self.base.path().trim_end_matches('/'), list.path));
+        url.query_pairs_mut().extend_pairs(list.query(since, page));
+        let request = self.client.request(Method::GET, url).header(http::header::ACCEPT, "application/json");
+        match (auth, self.token.current().first()) {
+            (Auth::Bearer, Some(token)) => request.bearer_auth(token.expose_secret().trim()),
+            (Auth::Bearer, None) => request,
+        }
+    }
+
+    async fn ask(&self, request: RequestBuilder, clock: &Arc<dyn Clock>) -> Result<Vec<u8>, Trouble> {
+        let response = self.client.send(request).await?;
+        if !response.status().is_success() {
+            return Err(self.refusal(&response, clock.now()));
+        }
+        let body = outbound::body(response, self.response_bytes_max).await?;
+        match body.whole {
+            true => Ok(body.bytes),
+            false => Err(Trouble::Lasting(Failure::Oversized(self.response_bytes_max))),
+        }
+    }
+
+    fn refusal(&self, response: &Response, now: Timestamp) -> Trouble {
+        let status = response.status();
+        let number = status.as_u16();
+        match status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+                Trouble::Lasting(Failure::TokenRefused { status: number, token: self.token_name.clone() })
+            }
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+                outbound::retry_after(response.headers(), now)
+                    .map_or(Trouble::Transient(Failure::Status(number)), Trouble::Throttled)
+            }
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => {
+                Trouble::Transient(Failure::Status(number))
+            }
+            _ if status.is_server_error() => Trouble::Transient(Failure::Status(number)),
+            _ if status.is_redirection() => Trouble::Lasting(Failure::Redirect(number)),
+            _ => Trouble::Lasting(Failure::Status(number)),
+        }
+    }
+}
+
+impl From<CallError> for Trouble {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Blocked(_) | CallError::Invalid(_) => Self::Lasting(error.into()),
+            CallError::TimedOut | CallError::Unreachable(_) | CallError::Broken(_) => {
+                Self::Transient(error.into())
+            }
+        }
+    }
+}
+
+impl Trouble {
+    /// The result in the metric: a bounded set of words.
+    fn as_str(&self) -> &'static str {
+        match self {
+            Self::Throttled(_) => "throttled",
+            Self::Transient(failure) | Self::Lasting(failure) => match failure {
+                Failure::TokenRefused { .. } => "token_refused",
+                Failure::Call(CallError::Blocked(_)) => "blocked",
+                Failure::Call(CallError::TimedOut) => "timed_out",
+                Failure::Call(_) => "unreachable",
+                Failure::Oversized(_) => "oversized",
+                Failure::Status(_)
+                | Failure::Redirect(_)
+                | Failure::NoPage(_)
+                | Failure::PageRepeats
+                | Failure::Database(_) => "refused",
+            },
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Reads a window of time from the API, page by page.
+
+use std::{collections::HashSet, time::Duration};
+
+use db::inbox::Origin;
+use jiff::Timestamp;
+use metrics::counter;
+use service::metrics as names;
+
+use crate::{
+    Failure, backoff::Backoff, order::Order, page::PageItems, provider::Trouble, source::SourceReader,
+};
+
+/// From when to when changes are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// The instant that the API is asked to start from.
+    pub from: Timestamp,
+    /// What changed later is left alone.
+    pub to: Timestamp,
+    /// What claims to have changed after this instant is read all the same: no clock's error explains it.
+    pub far_ahead: Option<Timestamp>,
+}
+
+impl Window {
+    pub(crate) fn takes_far_ahead(&self, instant: Option<Timestamp>) -> bool {
+        self.far_ahead.is_some_and(|far_ahead| instant > Some(far_ahead))
+    }
+}
+
+/// What was read and stored, so far or in the end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pulled {
+    /// Pages stored.
+    pub pages: u32,
+    /// Items read from them.
+    pub items: u64,
+    /// Events that entered the inbox.
+    pub stored: u64,
+    /// Of them, facts: what the API told first.
+    pub recovered: u64,
+    /// The greatest instant of change read within the window.
+    pub newest: Option<Timestamp>,
+}
+
+/// How reading ended.
+#[derive(Debug)]
+pub enum End {
+    /// All pages are stored.
+    Complete,
+    /// `reconciler.pages_max` pages are stored, and there are more.
+    PagesMax,
+    /// The stop came; what was read is stored.
+    Stopped,
+    /// What is stored is stored; the rest waits.
+    Failed(Failure),
+}
+
+/// One reading: what to read, what to call it, what to move.
+pub(crate) struct Plan {
+    pub(crate) window: Window,
+    pub(crate) origin: Origin,
+    /// Moves the cursor with each page; it starts here where there is none yet.
+    pub(crate) cursor_start: Option<Timestamp>,
+}
+
+impl SourceReader {
+    /// Reads what changed from `from` to `to` into the inbox, under this origin; the cursor stays where it is.
+    /// `progress` is told after each page.
+    ///
+    /// Safe to drop: each page is stored as a whole or not at all.
+    pub async fn pull_window(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+        origin: Origin,
+        progress: &mut (dyn FnMut(&Pulled) + Send),
+    ) -> (Pulled, End) {
+        let window = Window { from, to, far_ahead: None };
+        self.pull(&Plan { window, origin, cursor_start: None }, progress).await
+    }
+
+    pub(crate) async fn pull(
+        &self,
+        plan: &Plan,
+        progress: &mut (dyn FnMut(&Pulled) + Send),
+    ) -> (Pulled, End) {
+        let mut pulled = Pulled::default();
+        let end = match self.pages(plan, &mut pulled, progress).await {
+            Ok(end) => end,
+            Err(failure) => End::Failed(failure),
+        };
+        (pulled, end)
+    }
+
+    async fn pages(
+        &self,
+        plan: &Plan,
+        pulled: &mut Pulled,
+        progress: &mut (dyn FnMut(&Pulled) + Send),
+    ) -> Result<End, Failure> {
+        let mut order = Order::new();
+        let mut tokens = HashSet::new();
+        let mut token: Option<String> = None;
+        while pulled.pages < self.settings().pages_max {
+            let Some(body) = self.fetch(plan.window.from, token.as_deref()).await? else {
+                return Ok(End::Stopped);
+            };
+            let page = self.api.page(&body)?;
+            let items = self.read_items(&page.items, &plan.window, &mut order, self.now());
+            let is_last = page.next.is_none() || (items.is_beyond && order.is_ascending());
+            pulled.newest = pulled.newest.max(items.newest);
+            let moves = order.is_ascending() || is_last;
+            let cursor =
+                plan.cursor_start.filter(|_| moves).map(|start| pulled.newest.unwrap_or(start).max(start));
+            if !self.keep(&items, plan, cursor, pulled).await? {
+                return Ok(End::Stopped);
+            }
+            pulled.items += page.items.len() as u64;
+            counter!(names::RECONCILER_ITEMS, "source" => self.name.clone())
+                .increment(page.items.len() as u64);
+            progress(pulled);
+            if is_last {
+                return Ok(End::Complete);
+            }
+            token = page.next;
+            if !token.clone().is_some_and(|token| tokens.insert(token)) {
+                return Err(Failure::PageRepeats);
+            }
+        }
+        Ok(End::PagesMax)
+    }
+
+    /// Stores one page and counts it; false when the stop came first.
+    async fn keep(
+        &self,
+        items: &PageItems<'_>,
+        plan: &Plan,
+        cursor: Option<Timestamp>,
+        pulled: &mut Pulled,
+    ) -> Result<bool, Failure> {
+        let Some(stored) = self.store(items, plan.origin, cursor).await? else { return Ok(false) };
+        pulled.pages += 1;
+        pulled.stored += stored.events;
+        pulled.recovered += stored.facts;
+        if plan.origin == Origin::Reconcile {
+            counter!(names::RECONCILER_RECOVERED, "source" => self.name.clone()).increment(stored.facts);
+        }
+        if let Some(cursor) = stored.cursor {
+            self.lag.reached(cursor);
+        }
+        Ok(true)
+    }
+
+    /// Gets one page, asking again where that may help; `None` when the stop came first.
+    async fn fetch(&self, since: Timestamp, token: Option<&str>) -> Result<Option<Vec<u8>>, Failure> {
+        let mut backoff = Backoff::new(self.settings());
+        let api = (&self.api.list, self.api.auth);
+        loop {
+            let asked = self.provider.page(api, since, token, &self.parts.clock);
+            let Some(answer) = self.parts.shutdown.unless_triggered(asked).await else { return Ok(None) };
+            let wait = match answer {
+                Ok(body) => return Ok(Some(body)),
+                Err(Trouble::Lasting(failure)) => return Err(failure),
+                Err(Trouble::Throttled(asked)) => self.throttled(&backoff, asked),
+                Err(Trouble::Transient(failure)) => match backoff.after_failure() {
+                    Some(wait) => {
+                        let retry_in_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                        tracing::debug!(source = self.name, error = %failure, retry_in_ms, "call failed, trying again");
+                        wait
+                    }
+                    None => return Err(failure),
+                },
+            };
+            self.parts.shutdown.sleep(wait).await;
+        }
+    }
+
+    fn throttled(&self, backoff: &Backoff, asked: Duration) -> Duration {
+        let wait = backoff.throttled(asked);
+        tracing::info!(
+            source = self.name,
+            asked_s = asked.as_secs(),
+            wait_s = wait.as_secs(),
+            "the provider wants to be left alone, waiting"
+        );
+        wait
+    }
+}

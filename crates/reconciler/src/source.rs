@@ -1,0 +1,151 @@
+//! A source whose provider has an API that we can read.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use db::Pool;
+use domain::Clock;
+use jiff::Timestamp;
+use profile::{Api, Profile};
+use secrecy::ExposeSecret;
+use service::{
+    AddressGuard, LiveSecrets, Shutdown,
+    outbound::{self, CallError},
+    settings::{Configured, ReconcilerSettings, SecretRef},
+};
+use url::Url;
+
+use crate::{lag::Lag, provider::Provider};
+
+/// What a reader works with.
+#[derive(Clone)]
+pub struct Parts {
+    /// The configuration, checked.
+    pub configured: Arc<Configured>,
+    /// Connections to the database.
+    pub pool: Pool,
+    /// Where now comes from.
+    pub clock: Arc<dyn Clock>,
+    /// Tells when to stop.
+    pub shutdown: Shutdown,
+}
+
+/// Reads the API of one source into the inbox.
+pub struct SourceReader {
+    pub(crate) name: String,
+    pub(crate) profile: Arc<Profile>,
+    pub(crate) api: Api,
+    pub(crate) provider: Provider,
+    pub(crate) parts: Parts,
+    pub(crate) lag: Lag,
+}
+
+/// Why a source cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It is not meant to be: its profile or its settings lack what that needs.
+    #[error("{0}")]
+    Off(String),
+    /// What is set cannot be used.
+    #[error("{0}")]
+    Unusable(String),
+    /// The HTTP client cannot be made.
+    #[error(transparent)]
+    Client(#[from] CallError),
+}
+
+impl SourceReader {
+    /// Makes the reader of a source; must run inside a tokio runtime. Nothing is called yet.
+    ///
+    /// # Errors
+    /// When the source has no API that can be read.
+    pub fn open(name: &str, parts: Parts) -> Result<Self, OpenError> {
+        let configured = &parts.configured;
+        let profile = configured.profiles.get(name);
+        let profile = profile.ok_or_else(|| OpenError::Unusable(format!("there is no source \"{name}\"")))?;
+        let Some(api) = profile.api() else {
+            return Err(OpenError::Off("its profile says nothing about the provider's API".to_owned()));
+        };
+        let written = configured.settings.sources.get(name);
+        let url = Setting::read("api_url", written.and_then(|source| source.api_url.as_ref()))?;
+        let token = Setting::read("api_token", written.and_then(|source| source.api_token.as_ref()))?;
+        let settings = &configured.settings.reconciler;
+        let provider = Provider {
+            source: name.to_owned(),
+            client: client(settings)?,
+            base: url.base()?,
+            token: token.secrets,
+            token_name: token.name,
+            response_bytes_max: settings.response_bytes_max,
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            profile: Arc::clone(profile),
+            api: api.clone(),
+            provider,
+            lag: Lag::new(name),
+            parts,
+        })
+    }
+
+    /// The source's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn settings(&self) -> &ReconcilerSettings {
+        &self.parts.configured.settings.reconciler
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.parts.clock.now()
+    }
+}
+
+impl fmt::Debug for SourceReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SourceReader").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// This long before an instant.
+pub(crate) fn before(instant: Timestamp, length: Duration) -> Timestamp {
+    // Only spans of months and the like cannot be subtracted.
+    instant.saturating_sub(length).unwrap_or(Timestamp::MIN)
+}
+
+fn client(settings: &ReconcilerSettings) -> Result<outbound::Client, CallError> {
+    outbound::client(outbound::Options {
+        user_agent: concat!("ordem-reconciler/", env!("CARGO_PKG_VERSION")).to_owned(),
+        guard: AddressGuard::new(settings.allow_addresses.0.clone()),
+        connect_timeout: settings.connect_timeout.get(),
+        request_timeout: settings.request_timeout.get(),
+    })
+}
+
+/// A setting that refers to a secret, and is set.
+struct Setting {
+    name: String,
+    secrets: LiveSecrets,
+}
+
+impl Setting {
+    fn read(key: &str, reference: Option<&SecretRef>) -> Result<Self, OpenError> {
+        let Some(reference) = reference else { return Err(OpenError::Off(format!("{key} is not set"))) };
+        let secrets = LiveSecrets::resolve(std::slice::from_ref(reference))
+            .map_err(|reason| OpenError::Unusable(format!("{key}: {reason}")))?;
+        if secrets.current().is_empty() {
+            return Err(OpenError::Off(format!("{key}: {reference} is not set")));
+        }
+        Ok(Self { name: reference.to_string(), secrets })
+    }
+
+    /// The secret as the base of an API's addresses. Its text is never repeated: it may hold a password.
+    fn base(&self) -> Result<Url, OpenError> {
+        let current = self.secrets.current();
+        let text = current.first().map(|text| text.expose_secret().trim()).unwrap_or_default();
+        Url::parse(text)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some())
+            .ok_or_else(|| OpenError::Unusable(format!("api_url: {} is no http or https address", self.name)))
+    }
+}

@@ -1,0 +1,135 @@
+//! Stores a page: what it brings and the cursor's move, in one transaction.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use db::{
+    Channel, Client, cursors, ids,
+    inbox::{self, NewEvent, Origin},
+    resources,
+};
+use domain::{Resource, ResourceId};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+use crate::{
+    page::{Item, PageItems},
+    patience::Patience,
+    source::SourceReader,
+};
+
+/// What storing a page did.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct StoredPage {
+    /// Events that entered the inbox.
+    pub(crate) events: u64,
+    /// Of them, those that are facts.
+    pub(crate) facts: u64,
+    /// Where the cursor is now, if it was to move.
+    pub(crate) cursor: Option<Timestamp>,
+}
+
+impl SourceReader {
+    /// Stores the page once, waiting for the database where it is away; `None` when the stop came first.
+    ///
+    /// # Errors
+    /// When the database refuses the page: nothing of it is stored then.
+    pub(crate) async fn store(
+        &self,
+        page: &PageItems<'_>,
+        origin: Origin,
+        cursor: Option<Timestamp>,
+    ) -> db::Result<Option<StoredPage>> {
+        let mut patience = Patience::new(&self.name, &self.parts.shutdown);
+        loop {
+            match self.store_once(page, origin, cursor).await {
+                Ok(stored) => return Ok(Some(stored)),
+                Err(error) => {
+                    if !patience.bear(error).await? {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn store_once(
+        &self,
+        page: &PageItems<'_>,
+        origin: Origin,
+        cursor: Option<Timestamp>,
+    ) -> db::Result<StoredPage> {
+        let now = self.now();
+        let mut client = self.parts.pool.get().await?;
+        let transaction = client.transaction().await?;
+        let rows = resources::load(&transaction, &page.resources()).await?;
+        let news = self.news(page, &rows);
+        let events: Vec<NewEvent<'_>> = news.values().map(|item| self.event(item, origin, now)).collect();
+        let known = if events.is_empty() { Vec::new() } else { inbox::store(&transaction, &events).await? };
+        let cursor = match cursor {
+            Some(to) => Some(cursors::advance(&transaction, &self.name, self.cursor_name(), to, now).await?),
+            None => None,
+        };
+        transaction.commit().await?;
+
+        let known: BTreeSet<Uuid> = known.iter().map(|duplicate| duplicate.event_id).collect();
+        let fresh = events.iter().zip(news.values()).filter(|(event, _)| !known.contains(&event.event_id));
+        let (mut events, mut facts) = (0, 0);
+        for (event, item) in fresh {
+            tracing::debug!(source = self.name, event.id = %event.event_id, "stored what the inbox did not know");
+            events += 1;
+            facts += u64::from(item.resource().is_some());
+        }
+        if events > 0 {
+            self.hint(&client).await;
+        }
+        Ok(StoredPage { events, facts, cursor })
+    }
+
+    /// The items that could change anything, sorted by key and each key once, as the inbox demands.
+    fn news<'p>(
+        &self,
+        page: &'p PageItems<'p>,
+        rows: &HashMap<ResourceId, Resource>,
+    ) -> BTreeMap<&'p str, &'p Item<'p>> {
+        let news = page.items.iter().filter(|item| self.is_news(item, rows));
+        news.map(|item| (item.key.as_str(), item)).collect()
+    }
+
+    /// Wakes the appliers; without it they find the events at their next poll.
+    async fn hint(&self, client: &Client) {
+        if let Err(error) = Channel::Inbox.notify(client).await {
+            tracing::debug!(source = self.name, %error, "hint to the appliers lost");
+        }
+    }
+
+    /// The name of the list's cursor.
+    pub(crate) fn cursor_name(&self) -> &str {
+        &self.api.list.path
+    }
+
+    fn event<'a>(&'a self, item: &'a Item<'a>, origin: Origin, now: Timestamp) -> NewEvent<'a> {
+        let envelope = &item.envelope;
+        NewEvent {
+            event_id: ids::new_id_in_order(now, item.at),
+            source: &self.name,
+            dedup_key: Some(&item.key),
+            body_hash: body_hash(&envelope.body),
+            event_type: envelope.event_type.as_deref(),
+            kind: envelope.kind,
+            resource_id: envelope.resource_id.as_deref(),
+            origin,
+            received_at: now,
+            headers: None,
+            body: &envelope.body,
+        }
+    }
+}
+
+/// The first eight bytes of the body's SHA-256.
+fn body_hash(body: &[u8]) -> i64 {
+    let digest = Sha256::digest(body);
+    let mut first = [0; 8];
+    first.copy_from_slice(&digest[..8]);
+    i64::from_be_bytes(first)
+}
