@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn ids_keep_the_order_of_arrival_within_a_millisecond() {
-        let at = |microseconds: i64| Timestamp::from_microsecond(1_767_225_600_000_000 + microseconds).unwrap();
+        let at =
+            |microseconds: i64| Timestamp::from_microsecond(1_767_225_600_000_000 + microseconds).unwrap();
         let ids: Vec<Uuid> = (0..999).map(|step| new_id(at(step))).collect();
         assert!(ids.is_sorted());
         let batch: Vec<Uuid> = (0..1000).map(|place| new_id_in_order(at(0), place)).collect();

@@ -26,6 +26,7 @@ pub async fn backlog(client: &impl GenericClient, now: Timestamp) -> Result<Back
     let statement = client.prepare_cached(include_str!("backlog.sql")).await?;
     let row = client.query_one(&statement, &[]).await?;
     let oldest: Option<Timestamp> = row.get(2);
-    let oldest = oldest.map_or(Duration::ZERO, |at| Duration::try_from(now.duration_since(at)).unwrap_or_default());
+    let oldest =
+        oldest.map_or(Duration::ZERO, |at| Duration::try_from(now.duration_since(at)).unwrap_or_default());
     Ok(Backlog { queued: row.get(0), retries: row.get(1), oldest })
 }

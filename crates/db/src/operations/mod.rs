@@ -28,7 +28,7 @@ pub use story::{
     Attempt, EffectStory, EventStory, attempts_of, effects_of, events_of, known_kinds, resource_times,
 };
 
-/// When this id was made; `None` for an id that is no UUIDv7.
+/// When this id was made; `None` for an id that is no `UUIDv7`.
 pub fn made_at(id: Uuid) -> Option<Timestamp> {
     let (seconds, nanoseconds) = id.get_timestamp()?.to_unix();
     Timestamp::new(i64::try_from(seconds).ok()?, i32::try_from(nanoseconds).ok()?).ok()
