@@ -10,7 +10,7 @@ use crate::{command, report};
 ///
 /// Exit codes: 0 done and nothing wrong, 1 failed or found trouble, 2 bad configuration or arguments.
 #[derive(Debug, Parser)]
-#[command(name = "ordem", version, max_term_width = 100)]
+#[command(name = "ordem", version)]
 pub(crate) struct Cli {
     /// Folder with the configuration (*.toml). What it leaves out keeps its default.
     #[arg(
@@ -19,14 +19,15 @@ pub(crate) struct Cli {
         value_name = "DIR",
         env = "ORDEM_CONFIG",
         hide_env_values = true,
+        display_order = 900,
         default_value = "config"
     )]
     config: PathBuf,
     /// Print JSON with stable field names instead of text.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 901)]
     json: bool,
     /// The same as `ordem check --offline`.
-    #[arg(long, exclusive = false)]
+    #[arg(long)]
     check: bool,
     #[command(subcommand)]
     command: Option<Command>,
@@ -36,20 +37,42 @@ pub(crate) struct Cli {
 enum Command {
     Migrate(command::migrate::Args),
     Check(command::check::Args),
+    Status(command::status::Args),
+    Explain(command::explain::Args),
+    Events(command::events::Args),
+    Effects(command::effects::Args),
+    Replay(command::replay::Args),
+    Requeue(command::requeue::Args),
+    Discard(command::discard::Args),
+    Pause(command::pause::PauseArgs),
+    Resume(command::pause::ResumeArgs),
+    Refused(command::refused::Args),
 }
 
 impl Cli {
     /// Does what was asked.
     pub(crate) async fn run(self) -> anyhow::Result<ExitCode> {
-        let (dir, json) = (&self.config, self.json);
-        match self.command {
-            None if self.check => report::print(&command::check::offline(dir), json),
-            None => {
-                Self::command().print_help()?;
-                Ok(ExitCode::from(crate::EXIT_BAD_INPUT))
+        let (dir, json) = (self.config.as_path(), self.json);
+        let Some(command) = self.command else {
+            if self.check {
+                return report::print(&command::check::offline(dir), json);
             }
-            Some(Command::Migrate(args)) => report::print(&args.run(dir).await?, json),
-            Some(Command::Check(args)) => report::print(&args.run(dir).await, json),
+            Self::command().print_help()?;
+            return Ok(ExitCode::from(crate::EXIT_BAD_INPUT));
+        };
+        match command {
+            Command::Migrate(args) => report::print(&args.run(dir).await?, json),
+            Command::Check(args) => report::print(&args.run(dir).await, json),
+            Command::Status(args) => report::print(&args.run(dir).await?, json),
+            Command::Explain(args) => report::print(&args.run(dir).await?, json),
+            Command::Events(args) => report::print(&args.run(dir).await?, json),
+            Command::Effects(args) => report::print(&args.run(dir).await?, json),
+            Command::Replay(args) => report::print(&args.run(dir).await?, json),
+            Command::Requeue(args) => report::print(&args.run(dir).await?, json),
+            Command::Discard(args) => report::print(&args.run(dir).await?, json),
+            Command::Pause(args) => report::print(&args.run(dir).await?, json),
+            Command::Resume(args) => report::print(&args.run(dir).await?, json),
+            Command::Refused(args) => args.run(dir, json).await,
         }
     }
 }

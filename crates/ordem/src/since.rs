@@ -5,6 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde::{Deserialize as _, de::value};
 use service::settings::Span;
+use uuid::Uuid;
 
 /// The argument of `--since`: how long ago, or an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,11 @@ impl Since {
             Self::At(instant) => instant,
             Self::Ago(length) => now.checked_sub(length).unwrap_or(Timestamp::UNIX_EPOCH),
         }
+    }
+
+    /// The smallest id of that instant.
+    pub(crate) fn first_id(self, now: Timestamp) -> Uuid {
+        db::ids::first_id(self.instant(now))
     }
 }
 

@@ -4,6 +4,8 @@ use std::io::IsTerminal as _;
 
 use comfy_table::{ContentArrangement, Table, presets};
 
+use crate::words::one_line;
+
 /// A table with these headings; no line at all when there are no rows.
 pub(crate) fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
@@ -19,10 +21,9 @@ pub(crate) fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String
     if empty {
         return String::new();
     }
+    table.column_iter_mut().for_each(|column| {
+        column.set_padding((0, 2));
+    });
     let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
     lines.concat()
-}
-
-fn one_line(cell: &str) -> String {
-    cell.replace(['\n', '\r', '\t'], " ")
 }

@@ -1,8 +1,15 @@
 //! Instants, ages and counts as people read them.
 
-use std::{fmt::Write as _, time::Duration};
+use std::fmt::Write as _;
 
+use domain::Version;
 use jiff::Timestamp;
+
+/// What `domain` adds to the instant of a fact that lacks the provider's number.
+const NUMBERLESS: i64 = -(1 << 61);
+const BELOW_NUMBERS: i64 = -(1 << 60);
+/// Microseconds from 1973 on: shown as an instant besides.
+const INSTANTS: i64 = 100_000_000_000_000;
 
 /// `2026-01-02 03:04:05.678Z`
 pub(crate) fn instant(at: Timestamp) -> String {
@@ -44,9 +51,26 @@ pub(crate) fn age_or_dash(seconds: Option<u64>) -> String {
     seconds.map_or_else(dash, age)
 }
 
-/// [`age`] of a length of time.
-pub(crate) fn length(duration: Duration) -> String {
-    age(duration.as_secs())
+/// A version: the provider's number, or an instant for those that are ordered by one.
+pub(crate) fn version(version: Version) -> String {
+    // Far below zero: no number where the source has numbers, ordered by instant below all that have one.
+    let major = match version.major {
+        ..BELOW_NUMBERS => {
+            let told = Timestamp::from_microsecond(version.major.wrapping_sub(NUMBERLESS));
+            format!("none ({})", told.map_or_else(|_| version.major.to_string(), instant))
+        }
+        INSTANTS.. => {
+            let told = Timestamp::from_microsecond(version.major).map(|at| format!(" ({})", instant(at)));
+            format!("{}{}", version.major, told.unwrap_or_default())
+        }
+        number => number.to_string(),
+    };
+    if version.rank == 0 { major } else { format!("{major} rank {}", version.rank) }
+}
+
+/// The text on one line.
+pub(crate) fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r', '\t'], " ")
 }
 
 /// `1 event`, `2 events`.
@@ -85,6 +109,21 @@ mod tests {
     fn instants_are_utc_and_say_so() {
         let at: Timestamp = "2026-01-02T00:04:05.678912-03:00".parse().unwrap();
         assert_eq!(instant(at), "2026-01-02 03:04:05.678Z");
+    }
+
+    #[test]
+    fn versions_are_told_as_what_they_are() {
+        let at: Timestamp = "2026-01-02T03:04:05.678Z".parse().unwrap();
+        assert_eq!(version(Version::new(7, 0)), "7");
+        assert_eq!(version(Version::new(0, 3)), "0 rank 3");
+        assert_eq!(
+            version(Version::from_instant(at, 2)),
+            "1767323045678000 (2026-01-02 03:04:05.678Z) rank 2"
+        );
+        assert_eq!(
+            version(Version::from_instant_below_sequences(at, 2)),
+            "none (2026-01-02 03:04:05.678Z) rank 2"
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, path::Path};
 
 use serde::Serialize;
-use service::settings::{Configured, Fault};
+use service::settings::{Configured, Demand, Fault};
 
 use crate::{report::Report, session::Session, words};
 
@@ -59,7 +59,7 @@ struct Database {
 impl Args {
     /// Checks.
     pub(crate) async fn run(&self, dir: &Path) -> Checked {
-        let loaded = Configured::load(dir);
+        let loaded = Configured::load_demanding(dir, Demand::Everything);
         if self.offline {
             return Checked::of(&loaded);
         }
@@ -74,7 +74,7 @@ impl Args {
 
 /// `ordem --check`
 pub(crate) fn offline(dir: &Path) -> Checked {
-    Checked::of(&Configured::load(dir))
+    Checked::of(&Configured::load_demanding(dir, Demand::Everything))
 }
 
 impl Checked {

@@ -1,4 +1,15 @@
 //! One file a subcommand: its arguments, its report, and what it does.
 
 pub(crate) mod check;
+pub(crate) mod discard;
+pub(crate) mod effects;
+pub(crate) mod events;
+pub(crate) mod explain;
 pub(crate) mod migrate;
+pub(crate) mod pause;
+pub(crate) mod refused;
+pub(crate) mod replay;
+pub(crate) mod requeue;
+pub(crate) mod status;
+
+mod moved;

@@ -1,0 +1,14 @@
+//! The real binary against a real PostgreSQL.
+
+#![allow(clippy::unwrap_used, reason = "a test may end where it stands")]
+
+mod check;
+mod explain;
+mod help;
+mod lists;
+mod migrate;
+mod outbox;
+mod refused;
+mod replay;
+mod status;
+mod world;
