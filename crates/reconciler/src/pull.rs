@@ -48,7 +48,7 @@ pub struct Pulled {
 pub enum End {
     /// All pages are stored.
     Complete,
-    /// `reconciler.pages_max` pages are stored, and there are more.
+    /// As many pages as a round may read are stored, and there are more.
     PagesMax,
     /// The stop came; what was read is stored.
     Stopped,
@@ -60,13 +60,19 @@ pub enum End {
 pub(crate) struct Plan {
     pub(crate) window: Window,
     pub(crate) origin: Origin,
-    /// Moves the cursor with each page; it starts here where there is none yet.
-    pub(crate) cursor_start: Option<Timestamp>,
+    /// Moves the cursor, which stands here, with each page.
+    pub(crate) cursor: Option<Timestamp>,
+    /// Most pages beyond the cursor. Those before it, the overlap, are not counted, or a burst of changes that
+    /// fills the overlap would keep every round from getting on; yet there is a bound to all of them.
+    pub(crate) pages_max: u32,
 }
+
+/// All pages of a round, as a multiple of `reconciler.pages_max`.
+const PAGES_IN_ALL: u32 = 10;
 
 impl SourceReader {
     /// Reads what changed from `from` to `to` into the inbox, under this origin; the cursor stays where it is.
-    /// `progress` is told after each page.
+    /// `progress` is told after each page. However many pages there are, all are read.
     ///
     /// Safe to drop: each page is stored as a whole or not at all.
     pub async fn pull_window(
@@ -77,7 +83,7 @@ impl SourceReader {
         progress: &mut (dyn FnMut(&Pulled) + Send),
     ) -> (Pulled, End) {
         let window = Window { from, to, far_ahead: None };
-        self.pull(&Plan { window, origin, cursor_start: None }, progress).await
+        self.pull(&Plan { window, origin, cursor: None, pages_max: u32::MAX }, progress).await
     }
 
     pub(crate) async fn pull(
@@ -102,7 +108,8 @@ impl SourceReader {
         let mut order = Order::new();
         let mut tokens = HashSet::new();
         let mut token: Option<String> = None;
-        while pulled.pages < self.settings().pages_max {
+        let mut beyond = 0;
+        while beyond < plan.pages_max && pulled.pages < plan.pages_max.saturating_mul(PAGES_IN_ALL) {
             let Some(body) = self.fetch(plan.window.from, token.as_deref()).await? else {
                 return Ok(End::Stopped);
             };
@@ -110,9 +117,10 @@ impl SourceReader {
             let items = self.read_items(&page.items, &plan.window, &mut order, self.now());
             let is_last = page.next.is_none() || (items.is_beyond && order.is_ascending());
             pulled.newest = pulled.newest.max(items.newest);
+            beyond += u32::from(items.newest.is_none() || items.newest > plan.cursor);
             let moves = order.is_ascending() || is_last;
             let cursor =
-                plan.cursor_start.filter(|_| moves).map(|start| pulled.newest.unwrap_or(start).max(start));
+                plan.cursor.filter(|_| moves).map(|cursor| pulled.newest.unwrap_or(cursor).max(cursor));
             if !self.keep(&items, plan, cursor, pulled).await? {
                 return Ok(End::Stopped);
             }

@@ -25,9 +25,10 @@ impl SourceReader {
             Err(error) => return self.ended(Pulled::default(), End::Failed(error.into()), None),
         };
         let window = self.window(cursor, self.now());
-        let cursor_start = Some(cursor.unwrap_or(window.from));
-        self.lag.reached(cursor.unwrap_or(window.from));
-        let plan = Plan { window, origin: Origin::Reconcile, cursor_start };
+        let cursor = cursor.unwrap_or(window.from);
+        self.lag.reached(cursor);
+        let pages_max = self.settings().pages_max;
+        let plan = Plan { window, origin: Origin::Reconcile, cursor: Some(cursor), pages_max };
         let (pulled, end) = self.pull(&plan, &mut |_| {}).await;
         self.ended(pulled, end, Some(window.to))
     }

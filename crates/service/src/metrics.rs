@@ -56,7 +56,7 @@ pub const OUTBOX_OLDEST_SECONDS: &str = "ordem_outbox_oldest_age_seconds";
 
 /// Items read from providers' APIs. Labels: `source`.
 pub const RECONCILER_ITEMS: &str = "ordem_reconciler_items_total";
-/// Facts that no webhook had brought: the gap. Labels: `source`.
+/// Facts that the API had first, those that no webhook has brought so far: the gap. Labels: `source`.
 pub const RECONCILER_RECOVERED: &str = "ordem_reconciler_recovered_total";
 /// Requests to providers' APIs. Labels: `source`, `result`.
 pub const RECONCILER_REQUESTS: &str = "ordem_reconciler_requests_total";

@@ -1,0 +1,26 @@
+//! A window of time, without the cursor.
+
+use db::inbox::Origin;
+use reconciler::End;
+
+use crate::world::{World, at};
+
+#[tokio::test]
+async fn a_window_stores_what_changed_in_it_and_tells_its_progress() {
+    let world = World::new().await;
+    world.store.fill(120);
+    world.store.page_size(10);
+    let mut seen = Vec::new();
+    let (from, to) = (at("2026-01-02T03:00:10Z"), at("2026-01-02T03:00:44Z"));
+    let (pulled, end) =
+        world.reader().pull_window(from, to, Origin::Backfill, &mut |pulled| seen.push(*pulled)).await;
+    assert!(matches!(end, End::Complete), "{end:?}");
+    assert_eq!((pulled.stored, pulled.newest), (35, Some(to)));
+    assert_eq!(seen.iter().map(|pulled| pulled.stored).collect::<Vec<_>>(), [10, 20, 30, 35, 35]);
+    // The list is by time: what lies beyond the window is not read to its end.
+    assert_eq!(world.store.queries().len(), 5);
+    assert!(world.events().await.iter().all(|event| event.ends_with("@backfill")));
+    assert_eq!(world.cursor().await, None);
+    let again = world.reader().pull_window(from, to, Origin::Backfill, &mut |_| {}).await;
+    assert_eq!(again.0.stored, 0);
+}
