@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod daemon;
+mod outage;
 mod refusals;
 mod rounds;
 mod store;
