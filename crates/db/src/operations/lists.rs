@@ -38,7 +38,18 @@ pub async fn list_events(
     outcome: Option<&str>,
     limit: i64,
 ) -> Result<Vec<ListedEvent>> {
-    let rows = client.query(include_str!("list_events.sql"), &[&from, &source, &outcome, &limit]).await?;
+    // Where an index or a queue leads to the few rows wanted, the many others are not looked at.
+    let rows = match outcome {
+        Some("pending") => {
+            client.query(include_str!("list_events_pending.sql"), &[&from, &source, &limit]).await?
+        }
+        Some("dead" | "malformed" | "terminal_regression") => {
+            client
+                .query(include_str!("list_events_set_aside.sql"), &[&from, &source, &outcome, &limit])
+                .await?
+        }
+        _ => client.query(include_str!("list_events.sql"), &[&from, &source, &outcome, &limit]).await?,
+    };
     let event = |row: &Row| ListedEvent {
         event_id: row.get(0),
         source: row.get(1),
@@ -84,7 +95,15 @@ pub async fn list_effects(
     state: Option<&str>,
     limit: i64,
 ) -> Result<Vec<ListedEffect>> {
-    let rows = client.query(include_str!("list_effects.sql"), &[&from, &destination, &state, &limit]).await?;
+    let rows = match state {
+        Some("pending") => {
+            client.query(include_str!("list_effects_pending.sql"), &[&from, &destination, &limit]).await?
+        }
+        Some("dead") => {
+            client.query(include_str!("list_effects_dead.sql"), &[&from, &destination, &limit]).await?
+        }
+        _ => client.query(include_str!("list_effects.sql"), &[&from, &destination, &state, &limit]).await?,
+    };
     let effect = |row: &Row| ListedEffect {
         effect_id: row.get(0),
         source: row.get(1),

@@ -10,5 +10,6 @@ mod migrate;
 mod outbox;
 mod refused;
 mod replay;
+mod roles;
 mod status;
 mod world;

@@ -70,3 +70,17 @@ fn a_database_that_is_away_is_waited_for_and_then_named_without_its_password() {
     assert!(said.err.contains("database shop at 127.0.0.1:1 as ana: gave up after 1 s"), "{}", said.err);
     assert!(!said.err.contains("geheim"), "{}", said.err);
 }
+
+#[test]
+fn the_other_commands_do_not_wait_for_a_database_that_is_away() {
+    let url = "postgres://ana:geheim@127.0.0.1:1/shop";
+    for arguments in [&["status"][..], &["explain", "loja", "order", "x"], &["resume", "fulfillment"]] {
+        let said = ordem(&[("DATABASE_URL", url)], arguments).expect(1);
+        assert!(
+            said.err.contains("database shop at 127.0.0.1:1 as ana: database unavailable"),
+            "{}",
+            said.err
+        );
+        assert!(!said.err.contains("geheim"), "{}", said.err);
+    }
+}

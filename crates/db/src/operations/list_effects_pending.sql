@@ -1,0 +1,9 @@
+-- db::operations::list_effects: what waits, found in the queue
+select e.effect_id, e.source, e.kind, e.resource_id, e.effect, e.destination, e.state, e.attempts, e.created_at,
+       e.delivered_at, e.last_error
+  from ordem_engine.effect_queue q
+  join ordem.effects e on e.effect_id = q.effect_id
+ where q.effect_id >= $1::uuid
+   and ($2::text is null or q.destination = $2::text)
+ order by q.effect_id desc
+ limit $3::int8
