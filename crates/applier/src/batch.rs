@@ -107,12 +107,10 @@ impl Applying {
 
     async fn write(&self, client: &Client, now: Timestamp, decided: &Decided) -> db::Result<()> {
         let (rows, effects) = (decided.rows(), decided.effects(now));
-        let saving = async {
-            if rows.is_empty() { Ok(()) } else { resources::save(client, now, &rows).await }
-        };
-        let writing = async {
-            if effects.is_empty() { Ok(0) } else { outbox::write(client, now, &effects).await }
-        };
+        let saving =
+            async { if rows.is_empty() { Ok(()) } else { resources::save(client, now, &rows).await } };
+        let writing =
+            async { if effects.is_empty() { Ok(0) } else { outbox::write(client, now, &effects).await } };
         let recording = async {
             if decided.outcomes.is_empty() {
                 Ok(())
@@ -213,7 +211,10 @@ impl Applying {
         histogram!(names::APPLY_BATCH_SECONDS).record(seconds_between(began, now));
         for origin in [inbox::Origin::Webhook, inbox::Origin::Reconcile, inbox::Origin::Backfill] {
             let lag = histogram!(names::APPLY_LAG_SECONDS, "origin" => origin.as_str());
-            arrivals.iter().filter(|(of, _)| *of == origin).for_each(|(_, at)| lag.record(seconds_between(*at, now)));
+            arrivals
+                .iter()
+                .filter(|(of, _)| *of == origin)
+                .for_each(|(_, at)| lag.record(seconds_between(*at, now)));
         }
         let source_of: std::collections::HashMap<&Uuid, &String> = event_ids.iter().zip(sources).collect();
         let mut counts: std::collections::HashMap<(&str, &'static str), u64> = Default::default();
@@ -222,7 +223,8 @@ impl Applying {
             *counts.entry((source, outcome.verdict.as_str())).or_default() += 1;
         }
         for ((source, outcome), count) in counts {
-            counter!(names::EVENTS_OUTCOME, "source" => source.to_owned(), "outcome" => outcome).increment(count);
+            counter!(names::EVENTS_OUTCOME, "source" => source.to_owned(), "outcome" => outcome)
+                .increment(count);
         }
         for (event, _) in &decided.failed {
             counter!(names::APPLY_FAILURES, "source" => event.source.clone()).increment(1);
@@ -247,7 +249,10 @@ impl From<Failed> for AfterFailure {
 }
 
 fn later(now: Timestamp, delay: Duration) -> Timestamp {
-    SignedDuration::try_from(delay).ok().and_then(|delay| now.checked_add(delay).ok()).unwrap_or(Timestamp::MAX)
+    SignedDuration::try_from(delay)
+        .ok()
+        .and_then(|delay| now.checked_add(delay).ok())
+        .unwrap_or(Timestamp::MAX)
 }
 
 fn seconds_between(from: Timestamp, to: Timestamp) -> f64 {

@@ -59,7 +59,10 @@ pub(crate) fn decide_all<'f>(
             Ok(Reading::Fact { resource, fact }) => match flow_of(&resource.kind) {
                 Some(flow) => decided.fact(&event, resource, &fact, flow),
                 None => {
-                    let error = format!("no flow for kind \"{}\": add [flows.{0}], then it is tried again", resource.kind);
+                    let error = format!(
+                        "no flow for kind \"{}\": add [flows.{0}], then it is tried again",
+                        resource.kind
+                    );
                     decided.failed.push((event, error));
                 }
             },

@@ -37,7 +37,12 @@ pub async fn run(context: Context) -> anyhow::Result<()> {
         let worker = Worker::new(&context);
         tasks.spawn(worker.run(context.database.clone(), context.shutdown.clone()));
     }
-    tasks.spawn(housekeeping::run(context.pool.clone(), context.clock.clone(), context.configured.clone(), context.shutdown.clone()));
+    tasks.spawn(housekeeping::run(
+        context.pool.clone(),
+        context.clock.clone(),
+        context.configured.clone(),
+        context.shutdown.clone(),
+    ));
     context.health.started();
     tracing::info!(workers = context.configured.settings.applier.workers, "applying");
     while let Some(ended) = tasks.join_next().await {

@@ -33,7 +33,11 @@ pub(crate) async fn isolate(applying: &Applying, client: &Client, undone: Undone
     Ok(())
 }
 
-async fn apply_half(applying: &Applying, client: &Client, half: Vec<Uuid>) -> Result<(), (Vec<Uuid>, db::Error)> {
+async fn apply_half(
+    applying: &Applying,
+    client: &Client,
+    half: Vec<Uuid>,
+) -> Result<(), (Vec<Uuid>, db::Error)> {
     if half.is_empty() {
         return Ok(());
     }

@@ -3,8 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use db::inbox::{Claimed, Origin};
-use profile::{Reading, Stored};
-use serde_json::Value;
+use profile::{KeptHeaders, Reading, Stored};
 use service::settings::Configured;
 
 /// Reads an event by its source's profile.
@@ -13,9 +12,12 @@ use service::settings::Configured;
 /// When the source is not configured or reading it panicked: an attempt that failed, to be tried again.
 pub(crate) fn read(configured: &Configured, event: &Claimed) -> Result<Reading, String> {
     let Some(profile) = configured.profiles.get(&event.source) else {
-        return Err(format!("source \"{}\" is not configured: add [sources.{0}], then it is tried again", event.source));
+        return Err(format!(
+            "source \"{}\" is not configured: add [sources.{0}], then it is tried again",
+            event.source
+        ));
     };
-    let headers = headers(event.headers.as_deref());
+    let headers = KeptHeaders::parse(event.headers.as_deref());
     let stored = Stored {
         source: &event.source,
         origin: origin(event.origin),
@@ -35,21 +37,4 @@ const fn origin(origin: Origin) -> profile::Origin {
         Origin::Reconcile => profile::Origin::Reconcile,
         Origin::Backfill => profile::Origin::Backfill,
     }
-}
-
-/// The headers as the receiver kept them: name to text, or to a list of texts.
-fn headers(kept: Option<&str>) -> Vec<(String, String)> {
-    let object = kept.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
-    let Value::Object(object) = object else { return Vec::new() };
-    let mut headers = Vec::new();
-    for (name, value) in object {
-        match value {
-            Value::String(text) => headers.push((name, text)),
-            Value::Array(texts) => headers.extend(
-                texts.into_iter().filter_map(|text| text.as_str().map(|text| (name.clone(), text.to_owned()))),
-            ),
-            _ => {}
-        }
-    }
-    headers
 }

@@ -46,7 +46,11 @@ impl Worker {
             attempts_max: settings.attempts_max,
         };
         Self {
-            applying: Applying { configured: context.configured.clone(), clock: context.clock.clone(), retry },
+            applying: Applying {
+                configured: context.configured.clone(),
+                clock: context.clock.clone(),
+                retry,
+            },
             pool: context.pool.clone(),
             clock: context.clock.clone(),
             mark: Mark::new(settings.sweep.get()),

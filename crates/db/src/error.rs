@@ -30,6 +30,17 @@ impl Error {
     }
 }
 
+/// The error with what lies behind it: "error connecting to server" alone helps nobody.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
 fn describe(error: &tokio_postgres::Error) -> String {
     error.as_db_error().map_or_else(
         || error.to_string(),
@@ -42,7 +53,7 @@ impl From<tokio_postgres::Error> for Error {
         let Some(code) = error.code() else {
             // Without a SQLSTATE the server never saw or never answered it, except for values that could not
             // be converted on our side.
-            let text = error.to_string();
+            let text = with_causes(&error);
             return if text.contains("serializing parameter") || text.contains("deserializing column") {
                 Self::Refused(error)
             } else {
@@ -71,7 +82,7 @@ impl From<deadpool_postgres::PoolError> for Error {
     fn from(error: deadpool_postgres::PoolError) -> Self {
         match error {
             deadpool_postgres::PoolError::Backend(error) => error.into(),
-            other => Self::Unavailable(other.to_string()),
+            other => Self::Unavailable(with_causes(&other)),
         }
     }
 }

@@ -10,7 +10,7 @@ mod embedded {
 }
 
 /// Two migrations at once wait for each other on this advisory lock ("ordem" as a number).
-const MIGRATION_LOCK: i64 = 0x6f72_6465_6d;
+const MIGRATION_LOCK: i64 = 0x006f_7264_656d;
 
 const HISTORY: &str = "ordem_engine.schema_history";
 

@@ -1,6 +1,9 @@
 //! The decision: what one more fact does to a resource. Total, pure, no clock.
 
-use std::{collections::{BTreeMap, BTreeSet}, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use serde::{Deserialize, Serialize};
 

@@ -107,7 +107,8 @@ fn key_text(key: &EffectKey, resource: &Resource, fact: &Fact) -> Option<String>
         EffectKey::Once => Some(String::new()),
         EffectKey::Event => Some(fact.event_key.clone()),
         EffectKey::Field(name) => {
-            let value = fact.fields.get(name).or_else(|| resource.fields.get(name).map(|field| &field.value))?;
+            let value =
+                fact.fields.get(name).or_else(|| resource.fields.get(name).map(|field| &field.value))?;
             Some(match value {
                 Value::Boolean(flag) => flag.to_string(),
                 Value::Integer(number) => number.to_string(),

@@ -59,9 +59,9 @@ impl Flow {
         exits.iter().all(|(from, direct)| {
             direct.iter().all(|to| {
                 to != from
-                    && exits.get(to).is_some_and(|onward| {
-                        onward.iter().all(|next| next != from && direct.contains(next))
-                    })
+                    && exits
+                        .get(to)
+                        .is_some_and(|onward| onward.iter().all(|next| next != from && direct.contains(next)))
             })
         })
     }

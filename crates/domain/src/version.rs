@@ -73,9 +73,8 @@ mod tests {
 
     #[test]
     fn facts_without_sequence_are_ordered_by_their_instant_then_rank() {
-        let at = |us, rank| {
-            Version::from_instant_below_sequences(Timestamp::from_microsecond(us).unwrap(), rank)
-        };
+        let at =
+            |us, rank| Version::from_instant_below_sequences(Timestamp::from_microsecond(us).unwrap(), rank);
         assert!(at(1, 5) < at(2, 1));
         assert!(at(2, 1) < at(2, 2));
     }

@@ -7,7 +7,6 @@
 mod cli;
 mod command;
 mod failure;
-mod kept_headers;
 mod report;
 mod session;
 mod since;

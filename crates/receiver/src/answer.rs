@@ -34,7 +34,9 @@ pub(crate) enum Answer {
 impl Answer {
     /// The status, with the profile's own for success and refusal.
     pub(crate) fn status(self, profile: Option<Answers>) -> StatusCode {
-        let own = |status: Option<u16>, usual| status.and_then(|own| StatusCode::from_u16(own).ok()).unwrap_or(usual);
+        let own = |status: Option<u16>, usual| {
+            status.and_then(|own| StatusCode::from_u16(own).ok()).unwrap_or(usual)
+        };
         match self {
             Self::Stored => own(profile.map(|answers| answers.success), StatusCode::OK),
             Self::Refused => own(profile.map(|answers| answers.refusal), StatusCode::UNAUTHORIZED),

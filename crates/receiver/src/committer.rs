@@ -163,7 +163,9 @@ fn distinct_lines(requests: &[Pending]) -> Vec<Line<'_>> {
         .collect();
     lines.sort_by(|a, b| key_of(a).cmp(&key_of(b)));
     lines.dedup_by(|later, first| {
-        let same = later.event.dedup_key.is_some() && key_of(later).0 == key_of(first).0 && key_of(later).1 == key_of(first).1;
+        let same = later.event.dedup_key.is_some()
+            && key_of(later).0 == key_of(first).0
+            && key_of(later).1 == key_of(first).1;
         if same {
             let counters = &later.request.source.counters;
             count_duplicate(counters, Some(later.event.body_hash != first.event.body_hash));

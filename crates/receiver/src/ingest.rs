@@ -13,7 +13,6 @@ use jiff::Timestamp;
 use metrics::{Histogram, counter};
 use profile::{Envelope, Incoming};
 use service::{metrics as names, settings::ReceiverSettings};
-use sha2::{Digest, Sha256};
 use signature::Request;
 use tokio::{
     sync::oneshot,
@@ -22,7 +21,7 @@ use tokio::{
 
 use crate::{
     answer::Answer,
-    headers::{RequestHeaders, kept},
+    headers::RequestHeaders,
     pending::{Event, Pending, Queue, Stored},
     refused::{Refused, Sampler},
     sources::{Source, Sources},
@@ -39,7 +38,12 @@ pub(crate) struct Ingest {
 }
 
 /// `POST /webhooks/{source}`
-pub(crate) async fn post(ingest: Data<Ingest>, name: Path<String>, request: HttpRequest, body: Payload) -> HttpResponse {
+pub(crate) async fn post(
+    ingest: Data<Ingest>,
+    name: Path<String>,
+    request: HttpRequest,
+    body: Payload,
+) -> HttpResponse {
     let Some(source) = ingest.sources.get(name.as_str()) else {
         return ingest.respond(None, Answer::UnknownSource);
     };
@@ -86,9 +90,15 @@ impl Ingest {
         let signed = Request { headers: &headers, body: &body, now: now.as_second() };
         if let Err(refusal) = source.verify(&signed) {
             source.count_refusal(refusal);
-            let headers = kept(request.headers(), source.profile.kept_headers()).unwrap_or_else(|| "{}".to_owned());
+            let headers = source.profile.keep(&headers).unwrap_or_else(|| "{}".to_owned());
             let reason = refusal.as_str();
-            self.sampler.offer(Refused { source: source.name.clone(), refused_at: now, reason, headers, body });
+            self.sampler.offer(Refused {
+                source: source.name.clone(),
+                refused_at: now,
+                reason,
+                headers,
+                body,
+            });
             return Answer::Refused;
         }
         let answer = self.store(source, request, &body, now).await;
@@ -99,7 +109,8 @@ impl Ingest {
     /// Reads the body as it comes over the wire, within its limits of size and time.
     async fn read(&self, request: &HttpRequest, body: Payload) -> Result<Bytes, Answer> {
         let bytes_max = self.settings.body_bytes_max;
-        let declared = request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+        let declared =
+            request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
         if declared.is_some_and(|declared: usize| declared > bytes_max) {
             return Err(Answer::TooLarge);
         }
@@ -108,15 +119,22 @@ impl Ingest {
     }
 
     /// Hands the request to the committer and waits for the commit.
-    async fn store(&self, source: &Arc<Source>, request: &HttpRequest, body: &Bytes, now: Timestamp) -> Answer {
+    async fn store(
+        &self,
+        source: &Arc<Source>,
+        request: &HttpRequest,
+        body: &Bytes,
+        now: Timestamp,
+    ) -> Answer {
         let headers = RequestHeaders(request.headers());
         let envelopes = source.profile.envelopes(&Incoming { body, headers: &headers });
-        let events = envelopes.into_iter().enumerate().map(|(at, envelope)| event(at, envelope, body, now)).collect();
+        let events =
+            envelopes.into_iter().enumerate().map(|(at, envelope)| event(at, envelope, body, now)).collect();
         let (stored, committed) = oneshot::channel();
         let pending = Pending {
             source: source.clone(),
             received_at: now,
-            headers: kept(request.headers(), source.profile.kept_headers()),
+            headers: source.profile.keep(&headers),
             events,
             stored,
         };
@@ -154,18 +172,10 @@ fn event(at: usize, envelope: Envelope<'_>, whole: &Bytes, now: Timestamp) -> Ev
     Event {
         event_id: db::ids::new_id_in_order(now, at),
         dedup_key: envelope.dedup_key,
-        body_hash: body_hash(&body),
+        body_hash: db::inbox::body_hash(&body),
         event_type: envelope.event_type.map(std::borrow::Cow::into_owned),
         kind: envelope.kind.map(str::to_owned),
         resource_id: envelope.resource_id.map(std::borrow::Cow::into_owned),
         body,
     }
-}
-
-/// First eight bytes of the SHA-256: tells a repetition from another body under the same key.
-fn body_hash(body: &[u8]) -> i64 {
-    let digest = Sha256::digest(body);
-    let mut first = [0; 8];
-    first.copy_from_slice(&digest[..8]);
-    i64::from_be_bytes(first)
 }

@@ -8,10 +8,7 @@ use db::{
     inbox::{RefusedRequest, record_refused},
 };
 use jiff::Timestamp;
-use tokio::{
-    sync::mpsc,
-    time::Instant,
-};
+use tokio::{sync::mpsc, time::Instant};
 
 /// At most one sample of a source in this time.
 const SAMPLE_EVERY: Duration = Duration::from_secs(1);

@@ -43,16 +43,14 @@ pub(crate) async fn serve(context: Context) -> anyhow::Result<()> {
     };
     let context = shared.context.clone();
     let workers = workers(settings.workers);
-    let server = HttpServer::new(move || {
-        App::new().app_data(Data::new(worker(&shared))).configure(routes)
-    })
-    .workers(workers)
-    .max_connections(settings.connections_max.div_ceil(workers))
-    .client_request_timeout(settings.body_timeout.get())
-    .shutdown_timeout(drain.as_secs().max(1))
-    .disable_signals()
-    .bind(settings.listen)
-    .with_context(|| format!("cannot listen on receiver.listen = {}", settings.listen))?;
+    let server = HttpServer::new(move || App::new().app_data(Data::new(worker(&shared))).configure(routes))
+        .workers(workers)
+        .max_connections(settings.connections_max.div_ceil(workers))
+        .client_request_timeout(settings.body_timeout.get())
+        .shutdown_timeout(drain.as_secs().max(1))
+        .disable_signals()
+        .bind(settings.listen)
+        .with_context(|| format!("cannot listen on receiver.listen = {}", settings.listen))?;
     let addresses = server.addrs();
     let server = server.run();
     let handle = server.handle();

@@ -41,7 +41,11 @@ pub(crate) fn sources(configured: &Configured) -> anyhow::Result<Sources> {
         let secrets = LiveSecrets::resolve(&configured.settings.secrets).map_err(anyhow::Error::msg)?;
         let keys = keys(&configured.profile, &secrets)?;
         let source = Arc::new(Source {
-            counters: Counters::of(name, configured.profile.answers().success, configured.settings.secrets.len()),
+            counters: Counters::of(
+                name,
+                configured.profile.answers().success,
+                configured.settings.secrets.len(),
+            ),
             name: name.as_str().into(),
             profile: configured.profile.clone(),
             keys: RwLock::new(Arc::new(keys)),
@@ -82,16 +86,15 @@ impl Source {
 
     /// Counts a refusal by its reason.
     pub(crate) fn count_refusal(&self, refusal: Refusal) {
-        counter!(names::RECEIVER_REFUSED, "source" => self.name.to_string(), "reason" => refusal.as_str()).increment(1);
+        counter!(names::RECEIVER_REFUSED, "source" => self.name.to_string(), "reason" => refusal.as_str())
+            .increment(1);
     }
 }
 
 impl Counters {
     fn of(source: &str, success: u16, secrets: usize) -> Self {
         let source = source.to_owned();
-        let duplicates = |body: &'static str| {
-            counter!(names::RECEIVER_DUPLICATES, "source" => source.clone(), "body" => body)
-        };
+        let duplicates = |body: &'static str| counter!(names::RECEIVER_DUPLICATES, "source" => source.clone(), "body" => body);
         Self {
             stored_answers: counter!(names::RECEIVER_REQUESTS, "source" => source.clone(), "status" => success.to_string()),
             events_stored: counter!(names::RECEIVER_STORED, "source" => source.clone()),

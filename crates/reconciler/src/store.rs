@@ -9,7 +9,6 @@ use db::{
 };
 use domain::{Resource, ResourceId};
 use jiff::Timestamp;
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::{
@@ -114,7 +113,7 @@ impl SourceReader {
             event_id: ids::new_id_in_order(now, item.at),
             source: &self.name,
             dedup_key: Some(&item.key),
-            body_hash: body_hash(&envelope.body),
+            body_hash: db::inbox::body_hash(&envelope.body),
             event_type: envelope.event_type.as_deref(),
             kind: envelope.kind,
             resource_id: envelope.resource_id.as_deref(),
@@ -124,12 +123,4 @@ impl SourceReader {
             body: &envelope.body,
         }
     }
-}
-
-/// The first eight bytes of the body's SHA-256.
-fn body_hash(body: &[u8]) -> i64 {
-    let digest = Sha256::digest(body);
-    let mut first = [0; 8];
-    first.copy_from_slice(&digest[..8]);
-    i64::from_be_bytes(first)
 }

@@ -135,7 +135,7 @@ where
     let health = Health::new();
     let admin = admin::serve((daemon.admin)(&configured.settings), health.clone(), recorder).await?;
     tracing::info!(version = daemon.version, %admin, "{} starting", daemon.name);
-    for warning in &configured.warnings {
+    for warning in configured.warnings_for(daemon.demand) {
         tracing::warn!("{warning}");
     }
     let pool = db::pool(&database, tokio::runtime::Handle::current())?;

@@ -27,7 +27,8 @@ pub(crate) struct App {
 impl App {
     pub(crate) async fn new() -> Self {
         let database = Database::create().await;
-        let configured = Configured::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config")).unwrap();
+        let configured =
+            Configured::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config")).unwrap();
         Self {
             client: database.client().await,
             clock: Arc::new(SettableClock::new(noon())),

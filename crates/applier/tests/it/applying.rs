@@ -45,7 +45,8 @@ async fn a_late_payment_after_the_cancellation_releases_nothing() {
     app.apply().await;
     assert!(app.effects().await.is_empty());
     assert_eq!(app.outcomes().await, ["applied", "stale", "terminal_regression"]);
-    let reasons = app.texts("select last_error from ordem.events where outcome = 'terminal_regression'").await;
+    let reasons =
+        app.texts("select last_error from ordem.events where outcome = 'terminal_regression'").await;
     assert_eq!(reasons, ["\"canceled\" is terminal and does not lead to \"paid\""]);
 }
 
@@ -56,24 +57,32 @@ async fn what_is_not_for_us_or_cannot_be_read_is_set_aside_with_the_reason() {
     let mut unknown = unknown.id("evt_unknown");
     unknown.json["type"] = "order.gift_wrapped".into();
     let nul = br#"{"id":"evt_n","type":"order.paid","sequence":2,"data":{"id":"ped_n","customer_email":"a\u0000b@example.com"}}"#;
-    let future = r#"{"id":"evt_f","type":"order.paid","occurred_at":"2099-01-01T00:00:00Z","data":{"id":"ped_f"}}"#;
+    let future =
+        r#"{"id":"evt_f","type":"order.paid","occurred_at":"2099-01-01T00:00:00Z","data":{"id":"ped_f"}}"#;
     app.arrive(&[unknown]).await;
     app.arrive_raw("loja", &[b"not json".to_vec(), nul.to_vec(), future.into()]).await;
     app.arrive(&[paid("ped_2")]).await;
     app.apply().await;
-    let mut outcomes = app.texts("select outcome || ': ' || coalesce(last_error, '') from ordem.events order by outcome, 1").await;
+    let mut outcomes = app
+        .texts("select outcome || ': ' || coalesce(last_error, '') from ordem.events order by outcome, 1")
+        .await;
     outcomes.sort();
     assert_eq!(outcomes[0], "applied: ");
     assert_eq!(outcomes[1], "applied: ");
     assert!(outcomes[2].contains("ignored: unknown event type \"order.gift_wrapped\""), "{outcomes:?}");
     assert!(outcomes[3].starts_with("malformed: ") && outcomes[4].starts_with("malformed: "), "{outcomes:?}");
-    assert_eq!(app.order("ped_n").await.2, Some("ab@example.com".into()), "NUL cannot be stored and is removed");
+    assert_eq!(
+        app.order("ped_n").await.2,
+        Some("ab@example.com".into()),
+        "NUL cannot be stored and is removed"
+    );
 }
 
 #[tokio::test]
 async fn a_fact_lost_as_malformed_freezes_nothing() {
     let app = App::new().await;
-    let future = r#"{"id":"evt_f","type":"order.paid","occurred_at":"2099-01-01T00:00:00Z","data":{"id":"ped_1"}}"#;
+    let future =
+        r#"{"id":"evt_f","type":"order.paid","occurred_at":"2099-01-01T00:00:00Z","data":{"id":"ped_1"}}"#;
     app.arrive_raw("loja", &[future.into()]).await;
     app.arrive(&[paid("ped_1"), Event::new("ped_1", "canceled", 3)]).await;
     app.apply().await;

@@ -21,7 +21,11 @@ async fn the_neighbours_of_a_failing_event_are_applied_and_it_waits_alone() {
     app.apply().await;
     assert_eq!(app.count("select count(*) from ordem.orders").await, 19);
     assert_eq!(app.count("select count(*) from ordem.effects").await, 19);
-    assert_eq!(app.count("select count(*) from ordem_engine.inbox_queue").await, 0, "the hot queue is free of it");
+    assert_eq!(
+        app.count("select count(*) from ordem_engine.inbox_queue").await,
+        0,
+        "the hot queue is free of it"
+    );
     let waiting = app.texts("select dedup_key || ' ' || attempts || ' ' || last_error from ordem.events where outcome is null").await;
     assert_eq!(waiting.len(), 1);
     assert!(waiting[0].starts_with("evt_ped_7_2_paid 1 ") && waiting[0].contains("poison"), "{waiting:?}");
@@ -34,7 +38,8 @@ async fn after_its_last_attempt_it_is_dead_with_its_error() {
         app.apply().await;
         app.clock.advance_seconds(3600);
     }
-    let dead = app.texts("select attempts || ' ' || last_error from ordem.events where outcome = 'dead'").await;
+    let dead =
+        app.texts("select attempts || ' ' || last_error from ordem.events where outcome = 'dead'").await;
     assert_eq!(dead.len(), 1);
     assert!(dead[0].starts_with("5 ") && dead[0].contains("poison"), "{dead:?}");
     assert_eq!(app.count("select count(*) from ordem_engine.inbox_retries").await, 0);
@@ -61,5 +66,8 @@ async fn an_event_of_a_source_that_is_not_configured_waits_and_says_so() {
     app.apply().await;
     assert_eq!(app.order("ped_2").await.0, "paid");
     let waiting = app.texts("select last_error from ordem.events where outcome is null").await;
-    assert!(waiting[0].contains("source \"forgotten\" is not configured: add [sources.forgotten]"), "{waiting:?}");
+    assert!(
+        waiting[0].contains("source \"forgotten\" is not configured: add [sources.forgotten]"),
+        "{waiting:?}"
+    );
 }

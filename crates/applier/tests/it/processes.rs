@@ -7,7 +7,8 @@ use testkit::{Daemon, Event, eventually, eventually_within};
 use crate::app::App;
 
 async fn start(app: &App) -> Daemon {
-    let mut daemon = Daemon::start("applier", &app.database.url(), &[("ORDEM__APPLIER__BATCH_MAX", "50".to_owned())]);
+    let mut daemon =
+        Daemon::start("applier", &app.database.url(), &[("ORDEM__APPLIER__BATCH_MAX", "50".to_owned())]);
     daemon.ready().await;
     daemon
 }
@@ -17,7 +18,8 @@ fn lives(count: usize) -> Vec<Event> {
     (0..count)
         .flat_map(|n| {
             let order = format!("ped_{n}");
-            [("paid", 2), ("created", 1), ("canceled", 3)].map(|(status, sequence)| Event::new(&order, status, sequence))
+            [("paid", 2), ("created", 1), ("canceled", 3)]
+                .map(|(status, sequence)| Event::new(&order, status, sequence))
         })
         .collect()
 }
@@ -26,9 +28,16 @@ async fn all_applied(app: &App, orders: i64) {
     let pending = "select count(*) from ordem.events where outcome is null";
     eventually_within(Duration::from_secs(60), "all applied", 0, || app.count(pending)).await;
     assert_eq!(app.count("select count(*) from ordem.orders where status = 'canceled'").await, orders);
-    assert_eq!(app.count("select count(*) from ordem.effects where effect = 'release_picking'").await, orders);
+    assert_eq!(
+        app.count("select count(*) from ordem.effects where effect = 'release_picking'").await,
+        orders
+    );
     assert_eq!(app.count("select count(*) from ordem.effects where effect = 'halt_picking'").await, orders);
-    assert_eq!(app.count("select count(*) from ordem_engine.inbox_outcomes").await, 3 * orders, "one outcome an event");
+    assert_eq!(
+        app.count("select count(*) from ordem_engine.inbox_outcomes").await,
+        3 * orders,
+        "one outcome an event"
+    );
 }
 
 #[tokio::test]
@@ -75,7 +84,8 @@ async fn sigterm_ends_it_between_batches_with_zero_and_its_metrics_told_the_stor
     app.arrive(&lives(10)).await;
     all_applied(&app, 10).await;
     eventually("counted", true, || async {
-        (daemon.metric("ordem_events_outcome_total{source=\"loja\",outcome=\"applied\"}").await - 20.0).abs() < 0.5
+        (daemon.metric("ordem_events_outcome_total{source=\"loja\",outcome=\"applied\"}").await - 20.0).abs()
+            < 0.5
     })
     .await;
     assert!((daemon.metric("ordem_effects_written_total").await - 20.0).abs() < 0.5);
@@ -86,7 +96,10 @@ async fn sigterm_ends_it_between_batches_with_zero_and_its_metrics_told_the_stor
 async fn each_daemon_gets_by_with_the_rights_of_its_own_role() {
     let app = App::new().await;
     let login = format!("applier_{}", app.database.url().rsplit('_').next().unwrap());
-    app.client.batch_execute(&format!("create role {login} login; grant ordem_applier to {login}")).await.unwrap();
+    app.client
+        .batch_execute(&format!("create role {login} login; grant ordem_applier to {login}"))
+        .await
+        .unwrap();
     let mut daemon = Daemon::start("applier", &app.database.url_as(&login), &[]);
     daemon.ready().await;
     app.arrive(&lives(5)).await;

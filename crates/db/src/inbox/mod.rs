@@ -12,4 +12,4 @@ pub use claim::{Claimed, claim, claim_due_retries, claim_these};
 pub use outcome::{EventOutcome, EventVerdict, record_outcomes};
 pub use refused::{RefusedRequest, record_refused};
 pub use retry::{Failed, postpone};
-pub use store::{Duplicate, NewEvent, Origin, STORE, store, store_with};
+pub use store::{Duplicate, NewEvent, Origin, STORE, body_hash, store, store_with};

@@ -2,6 +2,7 @@
 
 use deadpool_postgres::GenericClient;
 use jiff::Timestamp;
+use sha2::{Digest, Sha256};
 use tokio_postgres::{Row, Statement, types::ToSql};
 use uuid::Uuid;
 
@@ -43,7 +44,7 @@ pub struct NewEvent<'a> {
     pub source: &'a str,
     /// What makes it the same as another; `None`: every delivery is new.
     pub dedup_key: Option<&'a str>,
-    /// First eight bytes of the body's SHA-256.
+    /// What [`body_hash`] says of the body.
     pub body_hash: i64,
     /// The provider's name for the event, where it could be read.
     pub event_type: Option<&'a str>,
@@ -68,6 +69,14 @@ pub struct Duplicate {
     pub event_id: Uuid,
     /// Whether the stored body differs; `None` when the key was taken in this very moment.
     pub body_differs: Option<bool>,
+}
+
+/// The first eight bytes of the body's SHA-256: tells a repetition from another body under the same key.
+pub fn body_hash(body: &[u8]) -> i64 {
+    let digest = Sha256::digest(body);
+    let mut first = [0; 8];
+    first.copy_from_slice(&digest[..8]);
+    i64::from_be_bytes(first)
 }
 
 /// The statement of [`store`], for callers that prepare it once per connection.

@@ -1,6 +1,7 @@
 -- db::inbox::store
 -- Answers the rows that were not stored because their key is taken. What is known of a key comes from the
 -- statement's snapshot: of one taken in this moment by another session nothing is known yet.
+-- `(… in (…)) is true` is a hashed look-up; a bare `in` becomes a join that compares every row with every other.
 with incoming as materialized (
     select *
       from unnest($1::uuid[], $2::text[], $3::text[], $4::int8[], $5::text[], $6::text[], $7::text[], $8::text[],
@@ -20,7 +21,7 @@ with incoming as materialized (
         (event_id, source, dedup_key, event_type, kind, resource_id, origin, received_at, headers, body)
     select event_id, source, dedup_key, event_type, kind, resource_id, origin, received_at, headers, body
       from incoming
-     where event_id in (select event_id from fresh)
+     where (event_id in (select event_id from fresh)) is true
 ), queued as (
     insert into ordem_engine.inbox_queue (event_id)
     select event_id from fresh

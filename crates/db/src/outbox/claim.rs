@@ -74,7 +74,7 @@ pub struct ClaimedEffect {
 pub async fn claim(client: &impl GenericClient, request: ClaimRequest<'_>) -> Result<Claim> {
     let limit = i64::try_from(request.limit).unwrap_or(i64::MAX);
     // Some of those due stand behind others.
-    let looked_at_max = limit.saturating_mul(2).saturating_add(16);
+    let looked_at_max = limit.saturating_add(limit / 2).saturating_add(16);
     let statement = client.prepare_cached(include_str!("claim.sql")).await?;
     let rows = client
         .query(

@@ -17,11 +17,11 @@ with incoming as materialized (
     select effect_id, source, kind, resource_id, effect, effect_key, destination, sequence, event_id, status,
            version_major, version_rank, fields, $15::timestamptz
       from incoming
-     where effect_id in (select effect_id from claimed)
+     where (effect_id in (select effect_id from claimed)) is true
 ), queued as (
     insert into ordem_engine.effect_queue (effect_id, destination, lane, sequence, due_at)
     select effect_id, destination, lane, sequence, $15::timestamptz
       from incoming
-     where effect_id in (select effect_id from claimed)
+     where (effect_id in (select effect_id from claimed)) is true
 )
 select count(*), case when count(*) > 0 then pg_notify('ordem_effects', '')::text end from claimed

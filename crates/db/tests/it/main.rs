@@ -1,4 +1,6 @@
 //! The statements and functions of `db` against a real PostgreSQL.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
 mod migrate;
 mod statements;

@@ -76,9 +76,9 @@ pub(super) fn model(facts: &[Fact], flow: &Flow) -> Row {
     let mut fields: BTreeMap<String, (Value, Version)> = BTreeMap::new();
     for fact in &sorted {
         for (name, value) in &fact.fields {
-            let older = fields.get(name).is_none_or(|(known, at)| {
-                *at < fact.version || (*at == fact.version && value < known)
-            });
+            let older = fields
+                .get(name)
+                .is_none_or(|(known, at)| *at < fact.version || (*at == fact.version && value < known));
             if older {
                 fields.insert(name.clone(), (value.clone(), fact.version));
             }
@@ -109,7 +109,11 @@ pub(super) fn apply<'a>(facts: impl IntoIterator<Item = &'a Fact>, flow: &Flow) 
     let row = Row {
         status: resource.status,
         version: resource.version,
-        fields: resource.fields.into_iter().map(|(name, field)| (name, (field.value, field.version))).collect(),
+        fields: resource
+            .fields
+            .into_iter()
+            .map(|(name, field)| (name, (field.value, field.version)))
+            .collect(),
         reached: resource.history.entries().iter().map(|entry| entry.status.clone()).collect(),
         milestones: effects.iter().filter(|name| name.starts_with("milestone_")).cloned().collect(),
     };

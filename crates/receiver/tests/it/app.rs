@@ -28,7 +28,11 @@ impl App {
     }
 
     /// On this database, reached by this address.
-    pub(crate) async fn start_on(database: Database, database_url: &str, environment: &[(&str, &str)]) -> Self {
+    pub(crate) async fn start_on(
+        database: Database,
+        database_url: &str,
+        environment: &[(&str, &str)],
+    ) -> Self {
         let port = free_port();
         let daemon = Self::daemon(database_url, port, environment);
         let client = Client::builder().timeout(Duration::from_secs(20)).build().unwrap();
@@ -55,7 +59,8 @@ impl App {
 
     /// Posts bytes with this signature.
     pub(crate) async fn post_signed(&self, body: Vec<u8>, signature: &str) -> Response {
-        let request = self.client.post(format!("{}/webhooks/loja", self.url)).header("x-loja-signature", signature);
+        let request =
+            self.client.post(format!("{}/webhooks/loja", self.url)).header("x-loja-signature", signature);
         request.body(body).send().await.unwrap()
     }
 

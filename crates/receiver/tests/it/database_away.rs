@@ -3,7 +3,11 @@
 use std::time::{Duration, Instant};
 
 use testkit::{Database, Event, eventually};
-use tokio::{io::copy_bidirectional, net::{TcpListener, TcpStream}, sync::watch};
+use tokio::{
+    io::copy_bidirectional,
+    net::{TcpListener, TcpStream},
+    sync::watch,
+};
 
 use crate::app::App;
 
@@ -55,11 +59,18 @@ async fn without_the_database_the_answer_is_a_quick_503_and_everything_recovers_
     assert_eq!(answer.status(), 503);
     assert!(answer.headers().contains_key("retry-after"));
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    eventually("not ready", Some(503), || async { app.daemon.get("readyz").await.map(|(status, _)| status) }).await;
+    eventually("not ready", Some(503), || async { app.daemon.get("readyz").await.map(|(status, _)| status) })
+        .await;
     assert_eq!(app.daemon.get("healthz").await.unwrap().0, 200, "alive all the while");
 
     line.open.send(true).unwrap();
-    eventually("stores again", 200, || async { app.post(Event::new("ped_2", "paid", 2).body()).await.status().as_u16() }).await;
-    eventually("ready again", Some(200), || async { app.daemon.get("readyz").await.map(|(status, _)| status) }).await;
+    eventually("stores again", 200, || async {
+        app.post(Event::new("ped_2", "paid", 2).body()).await.status().as_u16()
+    })
+    .await;
+    eventually("ready again", Some(200), || async {
+        app.daemon.get("readyz").await.map(|(status, _)| status)
+    })
+    .await;
     assert_eq!(app.events().await, 2);
 }

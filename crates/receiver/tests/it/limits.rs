@@ -18,7 +18,8 @@ async fn raw(port: u16, request: &[u8], rest: Option<(Duration, &[u8])>) -> Stri
         let _peer_may_have_answered = stream.write_all(bytes).await;
     }
     let mut answer = vec![0; 256];
-    let count = tokio::time::timeout(Duration::from_secs(15), stream.read(&mut answer)).await.unwrap().unwrap_or(0);
+    let count =
+        tokio::time::timeout(Duration::from_secs(15), stream.read(&mut answer)).await.unwrap().unwrap_or(0);
     String::from_utf8_lossy(&answer[..count]).into_owned()
 }
 
@@ -33,7 +34,9 @@ async fn a_body_over_the_limit_is_413_before_it_is_read() {
     let signature = sign(SECRET, &body);
     let answer = app.client.post(format!("{}/webhooks/loja", app.url)).header("x-loja-signature", signature);
     // Chunked: the size is not declared.
-    let stream = futures_util::stream::iter(body.chunks(100_000).map(|chunk| Ok::<_, std::io::Error>(chunk.to_vec())).collect::<Vec<_>>());
+    let stream = futures_util::stream::iter(
+        body.chunks(100_000).map(|chunk| Ok::<_, std::io::Error>(chunk.to_vec())).collect::<Vec<_>>(),
+    );
     let answer = answer.body(reqwest::Body::wrap_stream(stream)).send().await;
     assert!(answer.map_or(true, |answer| answer.status() == 413), "refused, or cut while sending");
     let exact = vec![b' '; 1_048_576];
@@ -57,7 +60,8 @@ async fn a_slow_body_is_408_and_holds_nobody_else_up() {
 
 #[tokio::test]
 async fn a_full_queue_answers_503_with_retry_after_and_loses_no_200() {
-    let app = App::start_with(&[("ORDEM__RECEIVER__QUEUE_MAX", "4"), ("ORDEM__RECEIVER__BATCH_MAX", "1")]).await;
+    let app =
+        App::start_with(&[("ORDEM__RECEIVER__QUEUE_MAX", "4"), ("ORDEM__RECEIVER__BATCH_MAX", "1")]).await;
     let posts = (0..300).map(|n| {
         let app = &app;
         async move {

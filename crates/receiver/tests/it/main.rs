@@ -1,5 +1,7 @@
 //! The receiver as its own process, against a real PostgreSQL.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
 mod app;
 mod bad_input;
 mod database_away;

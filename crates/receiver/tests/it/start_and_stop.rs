@@ -37,9 +37,15 @@ async fn a_second_signal_ends_it_at_once() {
         "postgres://postgres@127.0.0.1:1/none",
         &[("ORDEM__RECEIVER__LISTEN", format!("127.0.0.1:{}", free_port()))],
     );
-    testkit::eventually("alive", Some(200), || async { daemon.get("healthz").await.map(|(status, _)| status) }).await;
+    testkit::eventually("alive", Some(200), || async {
+        daemon.get("healthz").await.map(|(status, _)| status)
+    })
+    .await;
     assert_eq!(daemon.get("readyz").await.unwrap().0, 503);
-    assert!(daemon.stop(Duration::from_secs(5)).await.success(), "waiting for the database ends with the first signal");
+    assert!(
+        daemon.stop(Duration::from_secs(5)).await.success(),
+        "waiting for the database ends with the first signal"
+    );
 }
 
 #[tokio::test]
@@ -55,8 +61,10 @@ async fn an_unknown_schema_is_refused_with_the_way_out() {
 }
 
 fn run(arguments: &[&str], environment: &[(&str, &str)]) -> (Option<i32>, String) {
-    let output = Command::new(bin("receiver")).args(arguments).envs(environment.iter().copied()).output().unwrap();
-    let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let output =
+        Command::new(bin("receiver")).args(arguments).envs(environment.iter().copied()).output().unwrap();
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     (output.status.code(), text)
 }
 

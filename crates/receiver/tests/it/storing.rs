@@ -8,7 +8,8 @@ use crate::app::App;
 #[tokio::test]
 async fn a_signed_event_is_stored_with_its_very_bytes_and_queued() {
     let app = App::start().await;
-    let body = b"{ \"id\":\"evt_1\",\n\"type\":\"order.paid\", \"sequence\":2,\"data\":{\"id\":\"ped_1\"} }".to_vec();
+    let body = b"{ \"id\":\"evt_1\",\n\"type\":\"order.paid\", \"sequence\":2,\"data\":{\"id\":\"ped_1\"} }"
+        .to_vec();
     assert_eq!(app.post(body.clone()).await.status(), 200);
     let client = app.database.client().await;
     let row = client
@@ -30,7 +31,8 @@ async fn a_signed_event_is_stored_with_its_very_bytes_and_queued() {
 async fn a_thousand_deliveries_of_one_event_at_once_are_one_row_and_all_answered_200() {
     let app = App::start().await;
     let body = Event::new("ped_1", "paid", 2).body();
-    let statuses = join_all((0..1000).map(|_| async { app.post(body.clone()).await.status().as_u16() })).await;
+    let statuses =
+        join_all((0..1000).map(|_| async { app.post(body.clone()).await.status().as_u16() })).await;
     assert!(statuses.iter().all(|status| *status == 200));
     assert_eq!(app.events().await, 1);
     let duplicates = app.daemon.metric("ordem_receiver_duplicates_total{").await;
@@ -39,7 +41,8 @@ async fn a_thousand_deliveries_of_one_event_at_once_are_one_row_and_all_answered
 
 #[tokio::test]
 async fn groups_with_the_same_keys_in_opposite_orders_never_deadlock() {
-    let app = App::start_with(&[("ORDEM__RECEIVER__WORKERS", "2"), ("ORDEM__RECEIVER__COMMITTERS", "2")]).await;
+    let app =
+        App::start_with(&[("ORDEM__RECEIVER__WORKERS", "2"), ("ORDEM__RECEIVER__COMMITTERS", "2")]).await;
     let bodies: Vec<Vec<u8>> = (0..200).map(|n| Event::new(&format!("ped_{n}"), "paid", 2).body()).collect();
     let forward = bodies.iter();
     let backward = bodies.iter().rev();
@@ -58,7 +61,13 @@ async fn a_known_event_with_another_body_is_counted_and_the_first_body_stays() {
     assert_eq!(app.post(first.body()).await.status(), 200);
     assert_eq!(app.post(second.body()).await.status(), 200);
     assert_eq!(app.events().await, 1);
-    let kept = app.database.client().await.query_one("select body from ordem_engine.inbox_events", &[]).await.unwrap();
+    let kept = app
+        .database
+        .client()
+        .await
+        .query_one("select body from ordem_engine.inbox_events", &[])
+        .await
+        .unwrap();
     assert_eq!(kept.get::<_, Vec<u8>>(0), first.body());
     let different = "ordem_receiver_duplicates_total{source=\"loja\",body=\"different\"}";
     assert!((app.daemon.metric(different).await - 1.0).abs() < 0.5);
@@ -104,13 +113,19 @@ async fn a_secret_file_that_changes_is_in_force_without_a_restart() {
     let secrets = format!("file:{}", file.display());
     let config = dir.path().join("config");
     std::fs::create_dir(&config).unwrap();
-    std::fs::write(config.join("a.toml"), format!("[sources.shop]\nprofile = \"loja\"\nsecrets = [\"{secrets}\"]\n")).unwrap();
+    std::fs::write(
+        config.join("a.toml"),
+        format!("[sources.shop]\nprofile = \"loja\"\nsecrets = [\"{secrets}\"]\n"),
+    )
+    .unwrap();
     let app = App::start_with(&[("ORDEM_TEST_CONFIG", config.to_str().unwrap())]).await;
     let body = Event::new("ped_1", "paid", 2).body();
     let post = |secret: &'static str| {
         let (app, body) = (&app, body.clone());
         async move {
-            let headers = [("x-loja-signature".parse().unwrap(), sign(secret, &body).parse().unwrap())].into_iter().collect();
+            let headers = [("x-loja-signature".parse().unwrap(), sign(secret, &body).parse().unwrap())]
+                .into_iter()
+                .collect();
             app.post_with("/webhooks/shop", headers, body).await.status().as_u16()
         }
     };

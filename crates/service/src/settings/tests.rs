@@ -37,13 +37,17 @@ fn a_source_whose_variables_are_not_set_is_off_with_a_warning() {
 #[test]
 fn a_required_source_whose_variables_are_not_set_is_a_fault_for_whom_it_concerns() {
     let dir = tempfile::tempdir().unwrap();
-    let text = "[sources.other]\nprofile = \"loja\"\nrequired = true\nsecrets = [\"env:ORDEM_TEST_NOT_SET\"]\n";
+    let text =
+        "[sources.other]\nprofile = \"loja\"\nrequired = true\nsecrets = [\"env:ORDEM_TEST_NOT_SET\"]\n";
     fs::write(dir.path().join("faulty.toml"), text).unwrap();
     let load = |demand| Configured::load_demanding(dir.path(), demand);
     assert!(load(Demand::Destinations).is_ok(), "a process demands only what it needs itself");
     assert!(load(Demand::Everything).is_err());
     let found = load(Demand::Sources).unwrap_err()[0].to_string();
-    assert!(found.contains("faulty.toml: sources.other: is required, but not set: env:ORDEM_TEST_NOT_SET"), "{found}");
+    assert!(
+        found.contains("faulty.toml: sources.other: is required, but not set: env:ORDEM_TEST_NOT_SET"),
+        "{found}"
+    );
 }
 
 #[test]

@@ -5,13 +5,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use db::{inbox::Origin, operations::EventStory};
 use domain::{Decision, Fact, Flow, Outcome, Resource, ResourceId, decide};
-use profile::{Reading, Stored};
+use profile::{KeptHeaders, Reading, Stored};
 use service::settings::Configured;
 
-use crate::{
-    kept_headers,
-    words::{instant, version},
-};
+use crate::words::{instant, version};
 
 /// What is told of one event.
 pub(crate) struct Told {
@@ -69,7 +66,7 @@ fn is_as_recorded(decision: &Decision, event: &EventStory) -> bool {
 
 fn fact(configured: &Configured, id: &ResourceId, event: &EventStory) -> Option<Fact> {
     let profile = configured.profiles.get(&id.source)?;
-    let headers = kept_headers::parse(event.headers.as_deref());
+    let headers = KeptHeaders::parse(event.headers.as_deref());
     let stored = Stored {
         source: &id.source,
         origin: match event.origin {

@@ -8,14 +8,13 @@ use db::{
     inbox::{self, NewEvent, Origin},
     operations::{self, RefusedSample},
 };
-use profile::{Envelope, Incoming, Profile};
+use profile::{Envelope, Incoming, KeptHeaders, Profile};
 use serde::Serialize;
 use service::settings::{Configured, Source};
-use sha2::{Digest as _, Sha256};
 use signature::{Key, Request};
 use uuid::Uuid;
 
-use crate::{kept_headers, report::Report, session::Session, table::table};
+use crate::{report::Report, session::Session, table::table};
 
 /// Samples of one transaction: their bodies are held in memory.
 const PAGE: i64 = 100;
@@ -111,7 +110,7 @@ impl Reverified {
             counts.cut += 1;
             return None;
         }
-        let headers = kept_headers::parse(Some(&sample.headers));
+        let headers = KeptHeaders::parse(Some(&sample.headers));
         let now = sample.refused_at.as_second();
         if source
             .profile
@@ -138,7 +137,7 @@ async fn store(
     good: &[(&RefusedSample, &Profile)],
     reverified: &mut Reverified,
 ) -> anyhow::Result<()> {
-    let headers: Vec<_> = good.iter().map(|(sample, _)| kept_headers::parse(Some(&sample.headers))).collect();
+    let headers: Vec<_> = good.iter().map(|(sample, _)| KeptHeaders::parse(Some(&sample.headers))).collect();
     let mut envelopes: Vec<(&RefusedSample, Envelope<'_>)> = Vec::new();
     for ((sample, profile), headers) in good.iter().zip(&headers) {
         let found = profile.envelopes(&Incoming { body: &sample.body, headers });
@@ -170,7 +169,7 @@ fn event<'a>(event_id: Uuid, sample: &'a RefusedSample, envelope: &'a Envelope<'
         event_id,
         source: &sample.source,
         dedup_key: envelope.dedup_key.as_deref(),
-        body_hash: body_hash(&envelope.body),
+        body_hash: db::inbox::body_hash(&envelope.body),
         event_type: envelope.event_type.as_deref(),
         kind: envelope.kind,
         resource_id: envelope.resource_id.as_deref(),
@@ -179,14 +178,6 @@ fn event<'a>(event_id: Uuid, sample: &'a RefusedSample, envelope: &'a Envelope<'
         headers: Some(sample.headers.as_str()).filter(|headers| *headers != "{}"),
         body: &envelope.body,
     }
-}
-
-/// First eight bytes of the SHA-256, as the receiver writes them.
-fn body_hash(body: &[u8]) -> i64 {
-    let digest = Sha256::digest(body);
-    let mut first = [0; 8];
-    first.copy_from_slice(&digest[..8]);
-    i64::from_be_bytes(first)
 }
 
 impl Report for Reverified {
