@@ -53,7 +53,8 @@ impl Daemon {
         let logs = tempfile::tempdir().expect("a folder for logs");
         let log = File::create(logs.path().join("log")).expect("a log file");
         let config = environment.iter().find(|(key, _)| *key == "ORDEM_TEST_CONFIG");
-        let config = config.map_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../../config"), |(_, dir)| dir.as_str());
+        let config =
+            config.map_or(concat!(env!("CARGO_MANIFEST_DIR"), "/../../config"), |(_, dir)| dir.as_str());
         let child = Command::new(bin(name))
             .arg("--config")
             .arg(config)
