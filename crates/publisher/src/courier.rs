@@ -1,9 +1,6 @@
 //! The steps of one destination: claim, deliver, record. The loop around them is [`crate::dispatch`].
 
-use std::{
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use db::{
     Pool,
@@ -241,6 +238,3 @@ impl std::fmt::Debug for Courier {
         f.debug_struct("Courier").field("name", &self.name).finish_non_exhaustive()
     }
 }
-
-/// Longest wait between two tries to reach a database that is away.
-pub(crate) const DATABASE_PAUSE_MAX: Duration = Duration::from_secs(5);

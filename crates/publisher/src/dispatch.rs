@@ -15,10 +15,14 @@ use tokio::{
 };
 
 use crate::{
-    Courier, Report, breaker::Allowance, courier::DATABASE_PAUSE_MAX, mark::Mark, record::keep_recording,
+    Courier, Report,
+    breaker::Allowance,
+    mark::Mark,
+    record::{DATABASE_PAUSE_MAX, keep_recording},
 };
 
-/// While fewer than half of the calls are free, a claim waits this long for more to end: one statement for many.
+/// While fewer than half of the calls are free, a claim waits this long for more to end: one statement for many. So
+/// it does after a claim that found nothing.
 const LINGER: Duration = Duration::from_millis(5);
 const DATABASE_PAUSE: Duration = Duration::from_millis(100);
 
@@ -34,7 +38,7 @@ pub async fn run(courier: Arc<Courier>, woken: watch::Receiver<u64>, shutdown: S
         mark: Mark::new(),
         may_be_due: true,
         last_claim: None,
-        database_pause: Duration::ZERO,
+        rest: Duration::ZERO,
     };
     tokio::join!(dispatch.keep_calling(woken, &freed), keep_recording(&courier, queue, &freed));
 }
@@ -60,7 +64,7 @@ struct Dispatch {
     may_be_due: bool,
     last_claim: Option<Instant>,
     /// How long to leave the database alone after the last claim.
-    database_pause: Duration,
+    rest: Duration,
 }
 
 impl Dispatch {
@@ -97,7 +101,7 @@ impl Dispatch {
             return None;
         }
         let linger = if free * 2 < allowance.calls { LINGER } else { Duration::ZERO };
-        let rested = self.last_claim.map(|last| last + linger.max(self.database_pause));
+        let rested = self.last_claim.map(|last| last + linger.max(self.rest));
         Some(rested.max(allowance.not_before).unwrap_or_else(Instant::now))
     }
 
@@ -106,7 +110,8 @@ impl Dispatch {
         self.may_be_due = false;
         match self.courier.claim(start, free).await {
             Ok(leased) => {
-                self.database_pause = Duration::ZERO;
+                // Notifications may be for others: many of them make few claims that find nothing.
+                self.rest = if leased.claim.effects.is_empty() { LINGER } else { Duration::ZERO };
                 self.mark.claimed(start, &leased.claim, now, begun.elapsed());
                 self.may_be_due = leased.claim.more;
                 if self.shutdown.is_triggered() {
@@ -122,7 +127,7 @@ impl Dispatch {
             Err(error) => {
                 tracing::warn!(%error, destination = self.courier.name(), "nothing claimed, trying again");
                 self.may_be_due = true;
-                self.database_pause = (self.database_pause * 2).clamp(DATABASE_PAUSE, DATABASE_PAUSE_MAX);
+                self.rest = (self.rest * 2).clamp(DATABASE_PAUSE, DATABASE_PAUSE_MAX);
             }
         }
         self.last_claim = Some(Instant::now());

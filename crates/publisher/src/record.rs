@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, mpsc};
 
-use crate::{Courier, Report, courier::DATABASE_PAUSE_MAX};
+use crate::{Courier, Report};
 
+/// Longest wait between two tries to reach a database that is away.
+pub(crate) const DATABASE_PAUSE_MAX: Duration = Duration::from_secs(5);
 /// Most results of one statement.
 const BATCH_MAX: usize = 256;
 

@@ -26,11 +26,6 @@ with candidate as materialized (
                        limit 8) near
                     where near.lease_token is not null and near.due_at > $3::timestamptz) as blocked
       from candidate
-), taken as (
-    update ordem_engine.effect_queue
-       set lease_token = gen_random_uuid(), due_at = $4::timestamptz, attempts = attempts + 1
-     where effect_id = any (array(select effect_id from judged where not blocked order by due_at limit $5::int8))
-    returning effect_id, lease_token, attempts, lane
 ), blocker as materialized (
     select judged.effect_id, head.due_at
       from judged
@@ -43,6 +38,13 @@ with candidate as materialized (
              for key share skip locked
       ) head
      where judged.blocked
+), taken as (
+    update ordem_engine.effect_queue
+       set lease_token = gen_random_uuid(), due_at = $4::timestamptz, attempts = attempts + 1
+     where effect_id = any (array(select effect_id from judged where not blocked order by due_at limit $5::int8))
+       -- Heads are changed only after they were locked above, where those behind them look at them.
+       and (select count(*) from blocker) is not null
+    returning effect_id, lease_token, attempts, lane
 ), held_back as (
     -- Until the head's next attempt, or the end of its lease; a while at most, should the wake-up be lost.
     update ordem_engine.effect_queue

@@ -1,0 +1,21 @@
+//! The publisher against a real PostgreSQL and a destination that does what a test asks of it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test stops where it fails, and a measurement prints what it found"
+)]
+
+mod claim;
+mod foreign;
+mod guard;
+mod lanes;
+mod lease;
+mod looped;
+mod message;
+mod process;
+mod retry;
+mod running;
+mod sink;
+mod speed;
+mod stage;
