@@ -1,0 +1,372 @@
+//! Plays the steps of a case and keeps what was seen.
+
+use std::{
+    collections::{HashMap, HashSet},
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use db::inbox::{NewEvent, Origin};
+use domain::{Clock, ResourceId};
+use futures_util::future::{join, join_all};
+use serde_json::Value;
+use testkit::Event;
+use tokio::{task::JoinHandle, time::Instant};
+use tokio_postgres::Client;
+use uuid::Uuid;
+
+use super::{
+    case::{Case, Delivery, Step},
+    stage::{Receiver, Stage},
+    wire::{self, Answer},
+};
+use crate::line::Line;
+
+/// Events that came together: by one step, or by one round of the reconciler.
+pub(crate) struct Group {
+    pub(crate) answers: Vec<Answer>,
+    /// For each event that the case counts, the place of its delivery in `answers`.
+    pub(crate) entries: Vec<usize>,
+    /// The orders that the API told of; then there are no answers.
+    pub(crate) told: Option<Vec<String>>,
+    pub(crate) rows: Vec<(Uuid, String)>,
+    /// Whether all its deliveries share one expectation.
+    pub(crate) is_one_entry: bool,
+}
+
+/// All that was seen.
+#[derive(Default)]
+pub(crate) struct Seen {
+    pub(crate) groups: Vec<Group>,
+    pub(crate) outcomes: HashMap<Uuid, String>,
+    pub(crate) peak_memory_mib: Option<u64>,
+    /// How long each order that has a limit took to appear.
+    pub(crate) appeared: HashMap<String, Duration>,
+}
+
+pub(crate) struct Play<'a> {
+    case: &'a Case,
+    pub(crate) stage: Stage<'a>,
+    pub(crate) seen: Seen,
+    known: HashSet<Uuid>,
+    /// A receiver of the case's own, where it needs one.
+    receiver: Option<Receiver>,
+    /// Receivers of other regions.
+    regions: HashMap<String, Receiver>,
+    line: Option<Line>,
+    held: Option<Client>,
+    transaction: Option<Client>,
+    publishing: Vec<JoinHandle<()>>,
+}
+
+impl<'a> Play<'a> {
+    pub(crate) async fn new(case: &'a Case, stage: Stage<'a>) -> Self {
+        let mut play = Self {
+            case,
+            stage,
+            seen: Seen::default(),
+            known: HashSet::new(),
+            receiver: None,
+            regions: HashMap::new(),
+            line: None,
+            held: None,
+            transaction: None,
+            publishing: Vec::new(),
+        };
+        play.start_receiver().await;
+        play
+    }
+
+    async fn start_receiver(&mut self) {
+        let house = self.stage.house;
+        let needs_line = self.case.has_fault("database_down") || self.case.has_fault("slow_database");
+        if needs_line {
+            let (line, url) = Line::to(&house.database.url()).await;
+            let pool = [("ORDEM__DATABASE__CONNECTIONS_MAX", "2"), ("ORDEM__RECEIVER__WORKERS", "2")];
+            let environment: &[_] = if self.case.has_fault("pool_size") { &pool } else { &[] };
+            self.receiver = Some(house.another_receiver(&url, environment).await);
+            self.line = Some(line);
+        } else if self.measures_receiver() {
+            self.receiver = Some(house.another_receiver(&house.database.url(), &[]).await);
+        }
+    }
+
+    fn measures_receiver(&self) -> bool {
+        self.case.expect.get("peak_memory_mib_under").is_some() && !self.case.has_destination()
+    }
+
+    /// Plays all steps.
+    pub(crate) async fn run(mut self) -> (Stage<'a>, Seen) {
+        let mut api_answers: Vec<&Value> = Vec::new();
+        for step in &self.case.steps {
+            match step {
+                Step::Api(answer) => api_answers.push(answer),
+                Step::Advance(seconds) => {
+                    self.stage.clock.advance_seconds(*seconds);
+                    // A pause between the pages of one reading belongs to it.
+                    if api_answers.is_empty() {
+                        self.settle().await;
+                    }
+                }
+                other => {
+                    self.reconcile(&std::mem::take(&mut api_answers)).await;
+                    self.step(other).await;
+                }
+            }
+        }
+        self.reconcile(&api_answers).await;
+        self.finish().await;
+        (self.stage, self.seen)
+    }
+
+    async fn step(&mut self, step: &Step) {
+        match step {
+            Step::Deliver(delivery) => self.deliver(vec![delivery.clone()], false).await,
+            Step::Parallel(deliveries) => self.deliver(deliveries.clone(), false).await,
+            Step::ParallelSame { times, delivery } => {
+                let secret = &self.case.secret;
+                let all = (0..*times).map(|n| Delivery::numbered(delivery, n, secret)).collect();
+                self.deliver(all, true).await;
+            }
+            Step::Fault(fault) => self.fault(fault).await,
+            Step::Advance(_) | Step::Api(_) | Step::Destination | Step::Unknown => {}
+        }
+    }
+
+    async fn deliver(&mut self, deliveries: Vec<Delivery>, is_one_entry: bool) {
+        self.start_regions(&deliveries).await;
+        let sending = join_all(deliveries.iter().map(|delivery| {
+            let (port, path) = self.address(delivery);
+            async move { wire::send(port, &path, delivery).await }
+        }));
+        let answers = sending.await;
+        let events = deliveries.iter().enumerate();
+        let entries = events.flat_map(|(at, delivery)| std::iter::repeat_n(at, delivery.events)).collect();
+        let rows = self.arrivals().await;
+        self.seen.groups.push(Group { answers, entries, told: None, rows, is_one_entry });
+        self.settle().await;
+    }
+
+    /// A prefix before `/webhooks` is another region's proxy; an account below a source is a source of its own.
+    fn address(&self, delivery: &Delivery) -> (u16, String) {
+        let home = self.receiver.as_ref().unwrap_or(&self.stage.house.receiver);
+        let (region, path) = split_region(&delivery.path);
+        let path = path.replace("/webhooks/loja/conta-", "/webhooks/conta-");
+        (self.regions.get(region).unwrap_or(home).port, path)
+    }
+
+    async fn start_regions(&mut self, deliveries: &[Delivery]) {
+        for delivery in deliveries {
+            let (region, _) = split_region(&delivery.path);
+            if !region.is_empty() && !self.regions.contains_key(region) {
+                let house = self.stage.house;
+                let receiver = house.another_receiver(&house.database.url(), &[]).await;
+                self.regions.insert(region.to_owned(), receiver);
+            }
+        }
+    }
+
+    async fn arrivals(&mut self) -> Vec<(Uuid, String)> {
+        let rows = self.stage.arrived(&self.known).await;
+        self.known.extend(rows.iter().map(|(id, _)| *id));
+        rows
+    }
+
+    /// Applies and publishes what is due, unless an order's lock is held by the case.
+    async fn settle(&mut self) {
+        if self.held.is_some() {
+            return;
+        }
+        self.stage.apply().await;
+        if self.case.has_destination() && !self.publisher_is_a_process() {
+            self.publishing.extend(self.stage.publish().await);
+        }
+    }
+
+    fn publisher_is_a_process(&self) -> bool {
+        self.case.expect.get("peak_memory_mib_under").is_some()
+    }
+
+    /// Rounds of the reconciler until the API has said all it had to say.
+    async fn reconcile(&mut self, answers: &[&Value]) {
+        self.stage.api.script(answers);
+        for _ in 0..10 {
+            if self.stage.api.is_done() {
+                return;
+            }
+            self.stage.reconcile().await;
+            let told = self.stage.api.served();
+            let rows = self.arrivals().await;
+            let entries = vec![0; told.len()];
+            let group = Group { answers: Vec::new(), entries, told: Some(told), rows, is_one_entry: false };
+            self.seen.groups.push(group);
+            self.settle().await;
+        }
+        panic!("{}: the reconciler does not ask for all that is scripted", self.case.id);
+    }
+
+    async fn fault(&mut self, fault: &Value) {
+        let house = self.stage.house;
+        let order = fault["order"].as_str().unwrap_or_default();
+        match fault["fault"].as_str().unwrap() {
+            "database_down" => self.line.as_ref().unwrap().open(false),
+            "database_up" => self.line.as_ref().unwrap().open(true),
+            "slow_database" => {
+                let delay = Duration::from_millis(fault["ms"].as_u64().unwrap());
+                self.line.as_ref().unwrap().delay(delay);
+            }
+            "hold_order_lock" => {
+                let client = house.database.client().await;
+                let resource =
+                    ResourceId { source: "loja".into(), kind: "order".into(), id: order.to_owned() };
+                let number = db::resources::lock_numbers([&resource])[0];
+                client.execute("select pg_advisory_lock($1)", &[&number]).await.unwrap();
+                self.held = Some(client);
+            }
+            "begin_and_hold" => self.transaction = Some(self.begin_and_hold(order).await),
+            "commit" => {
+                self.transaction.take().unwrap().batch_execute("commit").await.unwrap();
+                self.arrivals().await;
+                self.settle().await;
+            }
+            "purge_inbox_rows" => self.purge(fault).await,
+            "replay_dead_letter" => {
+                self.requeue(fault["effect"].as_str().unwrap()).await;
+                self.settle().await;
+            }
+            // Part of how the receiver was started.
+            _ => {}
+        }
+    }
+
+    /// An event of this order in a transaction that stays open.
+    async fn begin_and_hold(&self, order: &str) -> Client {
+        let client = self.stage.house.database.client().await;
+        client.batch_execute("begin").await.unwrap();
+        let mut event = Event::new(order, "paid", 2);
+        event.json["data"]["customer_email"] = "a@example.com".into();
+        let (body, now) = (event.body(), self.stage.clock.now());
+        let stored = NewEvent {
+            event_id: db::ids::new_id(now),
+            source: "loja",
+            dedup_key: Some("held"),
+            body_hash: 0,
+            event_type: Some("order.paid"),
+            kind: Some("order"),
+            resource_id: Some(order),
+            origin: Origin::Webhook,
+            received_at: now,
+            headers: None,
+            body: &body,
+        };
+        let statement = client.prepare(db::inbox::STORE).await.unwrap();
+        db::inbox::store_with(&client, &statement, &[stored]).await.unwrap();
+        client
+    }
+
+    /// Forgets events and keys, as retention does.
+    async fn purge(&mut self, fault: &Value) {
+        self.note_outcomes().await;
+        let age = jiff::SignedDuration::from_secs(fault["older_than_seconds"].as_i64().unwrap());
+        let oldest = self.stage.clock.now().checked_sub(age).unwrap();
+        let house = self.stage.house;
+        let old = "select event_id from ordem_engine.inbox_events where received_at < $1";
+        for table in ["inbox_outcomes", "inbox_keys", "inbox_events"] {
+            let sql = format!("delete from ordem_engine.{table} where event_id in ({old})");
+            house.client.execute(&sql, &[&oldest]).await.unwrap();
+        }
+    }
+
+    /// As an operator would: the command line, which may refuse.
+    async fn requeue(&self, name: &str) {
+        let (order, effect) = name.split_once(':').unwrap();
+        let sql = "select effect_id from ordem.effects where resource_id = $1 and effect = $2";
+        let row = self.stage.house.client.query_one(sql, &[&order, &effect]).await.unwrap();
+        let url = self.stage.house.database.url();
+        let output = std::process::Command::new(testkit::bin("ordem"))
+            .env("DATABASE_URL", url)
+            .arg("--config")
+            .arg(self.stage.config.path())
+            .args(["requeue", "--effect", &row.get::<_, Uuid>(0).to_string()])
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() != Some(2), "ordem requeue: {said}");
+    }
+
+    async fn finish(&mut self) {
+        if self.held.is_some() {
+            self.wait_behind_the_lock().await;
+        }
+        self.held = None;
+        self.settle().await;
+        if self.publisher_is_a_process() && self.case.has_destination() {
+            self.publish_by_a_process().await;
+        } else if self.measures_receiver() {
+            let receiver = self.receiver.as_ref().unwrap();
+            self.seen.peak_memory_mib = peak_memory_mib(receiver.daemon.pid());
+        }
+        self.stage.destination.release();
+        for round in self.publishing.drain(..) {
+            round.await.unwrap();
+        }
+        self.note_outcomes().await;
+    }
+
+    /// Workers run into the lock that the case holds; others' orders must not wait behind it. At the end the lock is
+    /// released, and the workers finish what they began.
+    async fn wait_behind_the_lock(&mut self) {
+        let limits = self.case.expect["within_seconds"].as_object().cloned().unwrap_or_default();
+        let house = self.stage.house;
+        let is_over = AtomicBool::new(false);
+        let (seen, held) = (&mut self.seen, &mut self.held);
+        let looking = async {
+            let began = Instant::now();
+            for (order, seconds) in &limits {
+                let limit = Duration::from_secs(seconds.as_u64().unwrap());
+                let sql = format!("select count(*) from ordem.orders where id = '{order}'");
+                while house.count(&sql).await == 0 && began.elapsed() <= limit {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                seen.appeared.insert(order.clone(), began.elapsed());
+            }
+            *held = None;
+            is_over.store(true, Ordering::SeqCst);
+        };
+        let passing = join_all(self.stage.workers.iter_mut().map(|worker| async {
+            while !is_over.load(Ordering::SeqCst) {
+                worker.pass().await.unwrap();
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }));
+        join(looking, passing).await;
+    }
+
+    async fn publish_by_a_process(&mut self) {
+        let stage = &self.stage;
+        let environment = [("ORDEM_TEST_CONFIG", stage.config.path().display().to_string())];
+        let daemon = testkit::Daemon::start("publisher", &stage.house.database.url(), &environment);
+        let waiting = "select count(*) from ordem.effects where state = 'pending'";
+        testkit::eventually("delivered by the process", 0, || stage.house.count(waiting)).await;
+        self.seen.peak_memory_mib = peak_memory_mib(daemon.pid());
+    }
+
+    async fn note_outcomes(&mut self) {
+        let sql = "select event_id, coalesce(outcome, 'pending') from ordem.events";
+        for row in self.stage.house.client.query(sql, &[]).await.unwrap() {
+            self.seen.outcomes.insert(row.get(0), row.get(1));
+        }
+    }
+}
+
+fn split_region(path: &str) -> (&str, &str) {
+    path.find("/webhooks").map_or(("", path), |at| path.split_at(at))
+}
+
+/// The most memory that a process ever had; nothing where the system does not say.
+fn peak_memory_mib(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    let kib: u64 = line.trim().trim_end_matches(" kB").trim().parse().ok()?;
+    Some(kib / 1024)
+}
