@@ -60,8 +60,8 @@ fn target(url: &Secrets, secrets: &Secrets) -> Result<Target, String> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err("url: is no http or https address".to_owned());
     }
-    let keys: Result<Vec<Key>, _> = secrets.iter().map(standard_webhooks::key).collect();
-    let keys = keys.map_err(|error| format!("secrets: {error}"))?;
+    let keys: Result<Vec<Vec<Key>>, _> = secrets.iter().map(standard_webhooks::signing_keys).collect();
+    let keys = keys.map_err(|error| format!("secrets: {error}"))?.concat();
     if keys.is_empty() {
         return Err("secrets: none is set".to_owned());
     }

@@ -5,7 +5,9 @@
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
-use crate::digest::Digest;
+use base64::Engine as _;
+
+use crate::digest::{BASE64, Digest};
 use crate::key::{Key, KeyError, KeyForm};
 use crate::scheme::{Message, SchemeError, SignError, Verified, header_name};
 use crate::{Algorithm, Encoding, Headers, Refusal, Request};
@@ -15,6 +17,9 @@ pub const TOLERANCE_SECONDS: u32 = 300;
 
 /// What the specification puts before a secret in base64.
 const SECRET_PREFIX: &str = "whsec_";
+
+/// Least bytes of a key, as the specification has it.
+const KEY_BYTES_MIN: usize = 24;
 
 /// Longest id and time that are read; both are copied to the stack.
 const TEXT_MAX: usize = 256;
@@ -57,6 +62,24 @@ pub fn key(secret: &SecretString) -> Result<Key, KeyError> {
         Some(encoded) => Key::new(Algorithm::HmacSha256, KeyForm::Base64, &SecretString::from(encoded)),
         None => Key::new(Algorithm::HmacSha256, KeyForm::Text, secret),
     }
+}
+
+/// Every key that a verifier may make of a secret, each of which should sign.
+///
+/// The public libraries take a secret without `whsec_` for base64, others take its text. A secret that can be read
+/// both ways signs twice (the header holds several signatures), so that either verifier finds its own. Only base64 of
+/// 24 bytes or more counts, the least that the specification allows for a key.
+///
+/// # Errors
+/// As [`key`].
+pub fn signing_keys(secret: &SecretString) -> Result<Vec<Key>, KeyError> {
+    let mut keys = vec![key(secret)?];
+    let text = secret.expose_secret().trim();
+    let decoded = BASE64.decode(text);
+    if !text.starts_with(SECRET_PREFIX) && decoded.is_ok_and(|bytes| bytes.len() >= KEY_BYTES_MIN) {
+        keys.push(Key::new(Algorithm::HmacSha256, KeyForm::Base64, secret)?);
+    }
+    Ok(keys)
 }
 
 /// The value of `webhook-signature`: `v1,<base64>`.

@@ -274,3 +274,27 @@ proptest! {
         prop_assert_eq!(scheme.verify(&request, &keys).unwrap_err(), Refusal::Mismatch);
     }
 }
+
+#[test]
+fn a_secret_that_can_be_read_two_ways_signs_both_ways() {
+    let encoded = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    let count = |secret: &str| standard_webhooks::signing_keys(&SecretString::from(secret)).unwrap().len();
+    assert_eq!(count(encoded), 2, "base64 of 24 bytes, or its text");
+    assert_eq!(count(&format!("whsec_{encoded}")), 1);
+    assert_eq!(count("segredo"), 1);
+    assert_eq!(count("c2VncmVkbw=="), 1, "too short for a key");
+
+    let keys = standard_webhooks::signing_keys(&SecretString::from(encoded)).unwrap();
+    let signatures: Vec<String> =
+        keys.iter().map(|key| standard_webhooks::sign("msg_1", 1, b"{}", key)).collect();
+    let headers = [
+        ("webhook-id", "msg_1".to_owned()),
+        ("webhook-timestamp", "1".to_owned()),
+        ("webhook-signature", signatures.join(" ")),
+    ];
+    let request = Request { headers: &headers, body: b"{}", now: 1 };
+    for secret in [encoded.to_owned(), format!("whsec_{encoded}")] {
+        let key = standard_webhooks::key(&SecretString::from(secret)).unwrap();
+        assert!(standard_webhooks::verify(&request, &[key], 300).is_ok());
+    }
+}

@@ -62,7 +62,8 @@ impl Cluster {
         if let Some(server) = text.lines().next().and_then(|line| line.parse::<u32>().ok()) {
             let mut ids = vec![server.to_string()];
             ids.extend(children(server).iter().map(ToString::to_string));
-            let _some_may_be_gone = Command::new("kill").arg("-KILL").args(ids).stderr(Stdio::null()).status();
+            let _some_may_be_gone =
+                Command::new("kill").arg("-KILL").args(ids).stderr(Stdio::null()).status();
         }
         let _gone = self.server.kill();
         let _reaped = self.server.wait();
@@ -92,7 +93,8 @@ fn launch(owner: Option<&str>, bin: &Path, dir: &Path, port: u16) -> Child {
     let log = std::fs::File::options().create(true).append(true).open(dir.join("log")).unwrap();
     let mut command = as_owner(owner, &bin.join("postgres"));
     command.arg("-D").arg(dir.join("data")).arg("-k").arg(dir);
-    for setting in ["listen_addresses=127.0.0.1", "fsync=on", "synchronous_commit=on", "shared_buffers=64MB"] {
+    for setting in ["listen_addresses=127.0.0.1", "fsync=on", "synchronous_commit=on", "shared_buffers=64MB"]
+    {
         command.args(["-c", setting]);
     }
     // Its own group: a Ctrl-C at the terminal is for the test.

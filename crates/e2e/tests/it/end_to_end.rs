@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use testkit::Database;
 
 use crate::load::{
-    check::{Order, all_is_right},
+    check::{Order, all_is_right, differences},
     fulfillment::{Fulfillment, Manners},
     plan::Plan,
     store::Store,
@@ -21,6 +21,24 @@ async fn rows_and_effects_equal_the_truth_whatever_the_order_the_repetition_and_
     let system = System::start(&database.url(), &store, &fulfillment).await;
     let driver = Driver::new(plan.clone());
     driver.send(&system.target(), &store, Pace { senders: 16, pause: Duration::ZERO }).await;
-    all_is_right(&database.url(), &plan, &driver.arrivals(), Order::AsAnswered, &fulfillment, || system.logs()).await;
+    all_is_right(&database.url(), &plan, &driver.arrivals(), Order::AsAnswered, &fulfillment, || {
+        system.logs()
+    })
+    .await;
     assert!(store.requests() > 5, "the API was read");
+
+    // And the check itself: it sees an altered e-mail, an effect that nobody wrote, and an event that is gone.
+    let alterations = [
+        "update ordem_engine.resources set fields = fields || '{\"customer_email\": \"x@example.com\"}' where id = 'ped_7'",
+        "delete from ordem_engine.effects where effect_id = (select effect_id from ordem_engine.effects limit 1)",
+        "delete from ordem_engine.inbox_events where event_id = (select event_id from ordem.events where origin = 'webhook' limit 1)",
+    ];
+    let mut seen = 0;
+    for alteration in alterations {
+        database.client().await.execute(alteration, &[]).await.unwrap();
+        let (url, arrivals) = (database.url(), driver.arrivals());
+        let found = differences(&url, &plan, &arrivals, Order::AsAnswered, &fulfillment).await;
+        assert!(found.len() > seen, "{alteration}: {found:?}");
+        seen = found.len();
+    }
 }

@@ -41,7 +41,8 @@ async fn daemons_killed_at_random_lose_nothing_and_do_nothing_twice() {
     };
     let ((), kills) = tokio::join!(driver.send(&target, &store, SLOWLY), killing);
     assert!(kills > 10, "only {kills} kills");
-    all_is_right(&database.url(), &plan, &driver.arrivals(), Order::Any, &fulfillment, || system.logs()).await;
+    all_is_right(&database.url(), &plan, &driver.arrivals(), Order::Any, &fulfillment, || system.logs())
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -50,7 +51,8 @@ async fn postgresql_killed_twice_loses_nothing_that_was_answered() {
         println!("skipped: no PostgreSQL server programs on this machine, or nobody to run them as");
         return;
     };
-    let migrated = Command::new(bin("ordem")).env("DATABASE_URL", cluster.url()).arg("migrate").output().unwrap();
+    let migrated =
+        Command::new(bin("ordem")).env("DATABASE_URL", cluster.url()).arg("migrate").output().unwrap();
     assert!(migrated.status.success(), "{}", String::from_utf8_lossy(&migrated.stderr));
     let plan = Arc::new(Plan::new(4, 400));
     let (store, fulfillment) = (Store::start().await, Fulfillment::start(4, Manners::BAD).await);
@@ -61,7 +63,10 @@ async fn postgresql_killed_twice_loses_nothing_that_was_answered() {
     let killing = async {
         for share in [3, 2] {
             let wanted = sends / share;
-            eventually_within(Duration::from_secs(60), "under load", true, || async { driver.begun() >= wanted }).await;
+            eventually_within(Duration::from_secs(60), "under load", true, || async {
+                driver.begun() >= wanted
+            })
+            .await;
             cluster.kill_and_restart().await;
         }
     };

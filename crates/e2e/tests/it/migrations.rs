@@ -21,7 +21,8 @@ async fn refusal(name: &'static str, database: &Database) -> (Option<i32>, Strin
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    let text =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     (output.status.code(), text)
 }
 
@@ -31,7 +32,10 @@ async fn no_daemon_starts_on_a_database_without_the_schema() {
     for name in DAEMONS {
         let (code, said) = refusal(name, &database).await;
         assert_eq!(code, Some(1), "{name}: {said}");
-        assert!(said.contains("has no Ordem schema") && said.contains("run `ordem migrate`"), "{name}: {said}");
+        assert!(
+            said.contains("has no Ordem schema") && said.contains("run `ordem migrate`"),
+            "{name}: {said}"
+        );
     }
 }
 

@@ -23,13 +23,18 @@ async fn an_orderly_restart_loses_nothing_and_repeats_nothing() {
     let (target, pace) = (system.target(), Pace { senders: 8, pause: Duration::ZERO });
     let restarting = async {
         for calls in [20, 120] {
-            eventually("in the middle", true, || async { fulfillment.read(|book| book.calls.len()) > calls }).await;
+            eventually("in the middle", true, || async { fulfillment.read(|book| book.calls.len()) > calls })
+                .await;
             system.restart("publisher").await;
         }
     };
     tokio::join!(driver.send(&target, &store, pace), restarting);
-    all_is_right(&database.url(), &plan, &driver.arrivals(), Order::AsAnswered, &fulfillment, || system.logs()).await;
-    let repeated: Vec<String> = fulfillment
-        .read(|book| book.calls.iter().filter(|(_, calls)| **calls > 1).map(|(key, _)| key.clone()).collect());
+    all_is_right(&database.url(), &plan, &driver.arrivals(), Order::AsAnswered, &fulfillment, || {
+        system.logs()
+    })
+    .await;
+    let repeated: Vec<String> = fulfillment.read(|book| {
+        book.calls.iter().filter(|(_, calls)| **calls > 1).map(|(key, _)| key.clone()).collect()
+    });
     assert!(repeated.is_empty(), "each call was made once, but for {repeated:?}");
 }

@@ -1,8 +1,11 @@
 //! How it starts, refuses to start, and stops.
 
-use std::{process::Command, time::Duration};
+use std::{
+    process::Command,
+    time::{Duration, Instant},
+};
 
-use testkit::{Daemon, Database, Event, bin, free_port};
+use testkit::{Daemon, Database, Event, bin, eventually, free_port};
 
 use crate::app::App;
 
@@ -31,21 +34,31 @@ async fn sigterm_finishes_what_was_begun_and_ends_with_zero() {
 
 #[tokio::test]
 async fn a_second_signal_ends_it_at_once() {
+    let mut app = App::start_with(&[("ORDEM__RECEIVER__BODY_TIMEOUT", "60s")]).await;
+    // A body that does not come on holds the drain up.
+    let mut stream = tokio::net::TcpStream::connect(("127.0.0.1", app.port)).await.unwrap();
+    let head = b"POST /webhooks/loja HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nabc";
+    tokio::io::AsyncWriteExt::write_all(&mut stream, head).await.unwrap();
+    // Answered requests say that the one before them has been taken in.
+    assert_eq!(app.post(Event::new("ped_1", "paid", 2).body()).await.status(), 200);
+    app.daemon.signal("TERM");
+    eventually("stopping", true, || async { app.daemon.log().contains("a second signal ends at once") }).await;
+    let began = Instant::now();
+    let status = app.daemon.stop(Duration::from_secs(5)).await;
+    assert_eq!(status.code(), Some(130), "{}", app.daemon.log());
+    assert!(began.elapsed() < Duration::from_secs(2));
+}
+
+#[tokio::test]
+async fn waiting_for_the_database_ends_with_the_first_signal() {
     let mut daemon = Daemon::start(
         "receiver",
-        // Nobody answers there, so the start waits for the database.
         "postgres://postgres@127.0.0.1:1/none",
         &[("ORDEM__RECEIVER__LISTEN", format!("127.0.0.1:{}", free_port()))],
     );
-    testkit::eventually("alive", Some(200), || async {
-        daemon.get("healthz").await.map(|(status, _)| status)
-    })
-    .await;
+    eventually("alive", Some(200), || async { daemon.get("healthz").await.map(|(status, _)| status) }).await;
     assert_eq!(daemon.get("readyz").await.unwrap().0, 503);
-    assert!(
-        daemon.stop(Duration::from_secs(5)).await.success(),
-        "waiting for the database ends with the first signal"
-    );
+    assert!(daemon.stop(Duration::from_secs(5)).await.success(), "{}", daemon.log());
 }
 
 #[tokio::test]

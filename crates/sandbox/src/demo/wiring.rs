@@ -115,7 +115,6 @@ pub(super) fn environment(
         ("ORDEM__PUBLISHER__LEASE", "10s"),
         ("ORDEM__PUBLISHER__BACKOFF_BASE", "100ms"),
         ("ORDEM__PUBLISHER__BACKOFF_CAP", "2s"),
-        ("ORDEM__RECONCILER__ALLOW_ADDRESSES", "127.0.0.0/8"),
         ("ORDEM__RECONCILER__EVERY", "1s"),
         ("ORDEM__RECONCILER__LAG", "1s"),
         ("ORDEM__RECONCILER__OVERLAP", "10s"),

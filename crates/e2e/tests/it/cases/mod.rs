@@ -16,6 +16,7 @@ use std::{collections::BTreeMap, path::Path};
 use case::Case;
 use destination::Destination;
 use play::Play;
+use serde_json::{Value, json};
 use stage::{House, Stage};
 
 /// Cases of other providers: each comes with its provider's profile.
@@ -139,4 +140,47 @@ fn refused_at_start(house: &House) -> Verdict {
         return Verdict::Passed;
     }
     Verdict::Differs(vec![format!("exit {code:?}: {said}")])
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_wrong_expectation_is_noticed() {
+    let house = House::new().await;
+    let files = files();
+    let text = |id: &str| files[id].clone();
+    let wrong = [
+        ("W005", "/expect/http/0", json!(401)),
+        ("W005", "/expect/orders/ped_1/status", json!("shipped")),
+        ("W005", "/expect/orders/ped_1/total_cents", json!(12991)),
+        ("W005", "/expect/orders/ped_1/customer_email", json!("b@example.com")),
+        ("W005", "/expect/orders", json!({})),
+        ("W005", "/expect/effects", json!([])),
+        ("W005", "/expect/inbox_result/0", json!("stale")),
+        ("W005", "/expect/inbox_result", json!(["applied", "duplicate"])),
+        ("W006", "/expect/stored_raw_sha256", json!("00")),
+        ("W038", "/expect/inbox_result", json!(["applied", "applied"])),
+        ("W050", "/expect/field/ped_1.nome", json!("Ana")),
+        ("W069", "/expect/inbox_rows", json!(2)),
+        ("W082", "/expect/orders/ped_1/version", json!(2)),
+        (
+            "W087",
+            "/expect/effects",
+            json!(["ped_1:halt_picking", "ped_1:release_picking", "ped_1:notify_refund"]),
+        ),
+        ("W106", "/expect/inbox_result/0", json!("stale")),
+        ("W107", "/expect/inbox_result/2", json!("duplicate")),
+        ("W109", "/expect/second_request_since_max", json!("2025-01-01T00:00:00Z")),
+        ("W114", "/expect/answer_ms_under", json!(0)),
+        ("W121", "/expect/idempotency_keys_per_effect", json!(2)),
+        ("W121", "/expect/destination_distinct_effects", json!(2)),
+        ("W141", "/expect/peak_memory_mib_under", json!(1)),
+        ("W142", "/expect/attempts_recorded", json!(1)),
+        ("W142", "/expect/destination_calls", json!(["ped_1:release_picking#1"])),
+        ("W144", "/expect/never_delivered_after", json!({"ped_1:halt_picking": "ped_1:liberar_separacao"})),
+    ];
+    for (id, place, value) in wrong {
+        let mut case: Value = serde_json::from_str(&text(id)).unwrap();
+        *case.pointer_mut(place).unwrap() = value;
+        let verdict = verdict(&house, &case.to_string()).await;
+        assert!(matches!(verdict, Verdict::Differs(_)), "{id} {place}: {verdict:?}");
+    }
 }

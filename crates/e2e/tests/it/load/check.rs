@@ -29,8 +29,7 @@ pub(crate) async fn all_is_right(
     fulfillment: &Fulfillment,
     logs: impl Fn() -> String,
 ) {
-    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
-    tokio::spawn(connection);
+    let client = dial(url).await;
     let waiting = || async {
         let sql = "select (select count(*) from ordem.events where outcome is null),
                           (select count(*) from ordem.effects where state = 'pending'),
@@ -49,13 +48,32 @@ pub(crate) async fn all_is_right(
         assert!(Instant::now() < end, "not settled: {now:?} {told}\n{}", logs());
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+    let mut found = differences(url, plan, arrivals, order, fulfillment).await;
+    found.truncate(20);
+    assert!(found.is_empty(), "{}\n{}", found.join("\n"), logs());
+}
+
+/// What is not as the truth demands, one line each.
+pub(crate) async fn differences(
+    url: &str,
+    plan: &Plan,
+    arrivals: &Arrivals,
+    order: Order,
+    fulfillment: &Fulfillment,
+) -> Vec<String> {
+    let client = dial(url).await;
     let mut found = Vec::new();
     rows(&client, plan, &mut found).await;
     events(&client, plan, &mut found).await;
     let written = effects(&client, plan, arrivals, order, &mut found).await;
     delivered(&client, fulfillment, &written, &mut found).await;
-    found.truncate(20);
-    assert!(found.is_empty(), "{}\n{}", found.join("\n"), logs());
+    found
+}
+
+async fn dial(url: &str) -> Client {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
 }
 
 /// Orders whose last fact only the API tells, and that are not there yet.
@@ -163,7 +181,11 @@ async fn delivered(
     for row in client.query(sql, &[]).await.unwrap() {
         let state: String = row.get(3);
         if state != "delivered" {
-            found.push(format!("effect {} of {} is {state}", row.get::<_, String>(2), row.get::<_, String>(1)));
+            found.push(format!(
+                "effect {} of {} is {state}",
+                row.get::<_, String>(2),
+                row.get::<_, String>(1)
+            ));
         }
         keys.insert(row.get::<_, String>(0), (row.get::<_, String>(1), row.get::<_, String>(2)));
     }

@@ -18,7 +18,11 @@ pub(crate) struct Request {
 
 /// What it gets.
 pub(crate) enum Reply {
-    Answer { status: u16, body: String, after: Duration },
+    Answer {
+        status: u16,
+        body: String,
+        after: Duration,
+    },
     /// The connection is broken instead.
     Reset,
 }
@@ -44,7 +48,10 @@ pub(crate) async fn serve(handle: impl Fn(Request) -> Reply + Send + Sync + 'sta
     port
 }
 
-async fn keep_answering(stream: TcpStream, handle: &(impl Fn(Request) -> Reply + Send + Sync)) -> std::io::Result<()> {
+async fn keep_answering(
+    stream: TcpStream,
+    handle: &(impl Fn(Request) -> Reply + Send + Sync),
+) -> std::io::Result<()> {
     let mut stream = BufReader::new(stream);
     while let Some(request) = read(&mut stream).await? {
         match handle(request) {

@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, atomic::{AtomicUsize, Ordering}},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use domain::Clock;
@@ -73,10 +76,15 @@ fn answer(changed: &Changed, request: &Request) -> Reply {
     };
     let token = parameter("page_token");
     let name = |(instant, id): &(Timestamp, String)| format!("{instant}|{id}");
-    let mut rest = changed.iter().filter(|(key, _)| key.0 >= since).skip_while(|(key, _)| {
-        token.as_ref().is_some_and(|token| name(key) != *token)
-    });
+    let mut rest = changed
+        .iter()
+        .filter(|(key, _)| key.0 >= since)
+        .skip_while(|(key, _)| token.as_ref().is_some_and(|token| name(key) != *token));
     let data: Vec<&Value> = rest.by_ref().take(LIMIT).map(|(_, item)| item).collect();
     let next = rest.next().map(|(key, _)| name(key));
-    Reply::Answer { status: 200, body: json!({"data": data, "next": next}).to_string(), after: std::time::Duration::ZERO }
+    Reply::Answer {
+        status: 200,
+        body: json!({"data": data, "next": next}).to_string(),
+        after: std::time::Duration::ZERO,
+    }
 }

@@ -50,8 +50,12 @@ impl System {
             ("ORDEM__RECONCILER__LAG", "1s".to_owned()),
             ("ORDEM__APPLIER__BATCH_MAX", "40".to_owned()),
         ];
-        let mut system =
-            Self { database_url: database_url.to_owned(), environment, daemons: HashMap::new(), receiver_port };
+        let mut system = Self {
+            database_url: database_url.to_owned(),
+            environment,
+            daemons: HashMap::new(),
+            receiver_port,
+        };
         for name in DAEMONS {
             system.launch(name);
         }
@@ -132,14 +136,17 @@ impl Driver {
     pub(crate) async fn send(&self, target: &str, store: &Store, pace: Pace) {
         let locks: Arc<Vec<tokio::sync::Mutex<usize>>> = Arc::new(
             (0..self.plan.orders.len())
-                .map(|n| tokio::sync::Mutex::new(self.plan.sends.iter().filter(|(order, _)| *order == n).count()))
+                .map(|n| {
+                    tokio::sync::Mutex::new(self.plan.sends.iter().filter(|(order, _)| *order == n).count())
+                })
                 .collect(),
         );
         let client = Client::builder().timeout(Duration::from_secs(15)).build().unwrap();
         let mut senders = tokio::task::JoinSet::new();
         for _ in 0..pace.senders {
             let (plan, arrivals, next) = (self.plan.clone(), self.arrivals.clone(), self.next.clone());
-            let (locks, client, target, store) = (locks.clone(), client.clone(), target.to_owned(), store.clone());
+            let (locks, client, target, store) =
+                (locks.clone(), client.clone(), target.to_owned(), store.clone());
             senders.spawn(async move {
                 while let Some((n, at)) = plan.sends.get(next.fetch_add(1, Ordering::SeqCst)) {
                     let mut left = locks[*n].lock().await;
