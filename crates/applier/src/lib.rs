@@ -11,8 +11,9 @@ pub mod poison;
 mod reading;
 mod worker;
 
-use db::PlanShape;
-use service::{Context, Daemon, settings::Demand};
+use db::{PlanShape, inbox::EventVerdict};
+use metrics::counter;
+use service::{Context, Daemon, metrics as names, settings::Demand};
 use tokio::task::JoinSet;
 
 pub use worker::{Pass, Worker};
@@ -26,6 +27,16 @@ pub const DAEMON: Daemon = Daemon {
     plans: PlanShape::Pinned,
     demand: Demand::Nothing,
 };
+
+/// Counters that alerts look at begin at zero: one that first appears at one never increased.
+fn begin_counts(context: &Context) {
+    for source in context.configured.profiles.keys() {
+        for verdict in [EventVerdict::Dead, EventVerdict::Malformed, EventVerdict::Ignored] {
+            let source = source.clone();
+            counter!(names::EVENTS_OUTCOME, "source" => source, "outcome" => verdict.as_str()).absolute(0);
+        }
+    }
+}
 
 /// Applies events until the stop; the batch in work is finished.
 ///
@@ -43,6 +54,7 @@ pub async fn run(context: Context) -> anyhow::Result<()> {
         context.configured.clone(),
         context.shutdown.clone(),
     ));
+    begin_counts(&context);
     context.health.started();
     tracing::info!(workers = context.configured.settings.applier.workers, "applying");
     while let Some(ended) = tasks.join_next().await {
