@@ -42,3 +42,18 @@ async fn rows_and_effects_equal_the_truth_whatever_the_order_the_repetition_and_
         seen = found.len();
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn several_of_each_share_the_work_and_do_everything_once() {
+    let database = Database::create().await;
+    let plan = Arc::new(Plan::new(5, 400));
+    let (store, fulfillment) = (Store::start().await, Fulfillment::start(5, Manners::BAD).await);
+    let mut system = System::start(&database.url(), &store, &fulfillment).await;
+    for name in ["applier", "applier", "publisher", "reconciler"] {
+        system.add(name).await;
+    }
+    let driver = Driver::new(plan.clone());
+    driver.send(&system.target(), &store, Pace { senders: 16, pause: Duration::ZERO }).await;
+    all_is_right(&database.url(), &plan, &driver.arrivals(), Order::Any, &fulfillment, || system.logs())
+        .await;
+}

@@ -1,5 +1,11 @@
 //! The whole system: real programs on a real PostgreSQL.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on says where, and the table of cases is for people"
+)]
+
 mod architecture;
 mod cases;
 mod cluster;

@@ -24,6 +24,8 @@ pub(crate) struct System {
     database_url: String,
     environment: Vec<(&'static str, String)>,
     daemons: HashMap<&'static str, Daemon>,
+    /// Further ones beside the first.
+    more: Vec<Daemon>,
     receiver_port: u16,
 }
 
@@ -54,6 +56,7 @@ impl System {
             database_url: database_url.to_owned(),
             environment,
             daemons: HashMap::new(),
+            more: Vec::new(),
             receiver_port,
         };
         for name in DAEMONS {
@@ -68,6 +71,13 @@ impl System {
     fn launch(&mut self, name: &'static str) {
         let daemon = Daemon::start(name, &self.database_url, &self.environment);
         self.daemons.insert(name, daemon);
+    }
+
+    /// One more of a kind; only the receiver has a port of its own.
+    pub(crate) async fn add(&mut self, name: &'static str) {
+        let mut daemon = Daemon::start(name, &self.database_url, &self.environment);
+        daemon.ready().await;
+        self.more.push(daemon);
     }
 
     /// A crash, and a new process in its place.
