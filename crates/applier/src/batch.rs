@@ -1,13 +1,13 @@
 //! One batch, one transaction: claim, lock and load, decide, write, commit.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use db::{
     Client,
     inbox::{self, Claimed, EventOutcome, EventVerdict, Failed},
     outbox, resources,
 };
-use domain::{Clock, Retry, Verdict};
+use domain::{Clock, ResourceId, Retry, Verdict};
 use futures_util::future::{join, join3};
 use jiff::{SignedDuration, Timestamp};
 use metrics::{counter, histogram};
@@ -29,6 +29,20 @@ pub(crate) enum Wanted {
     /// Just these, wherever they wait.
     These(Vec<Uuid>),
 }
+
+/// What to do about a resource that another session holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Locks {
+    /// Wait for it, but not long: another applier holds it for one transaction.
+    Wait,
+    /// Let its events wait for their turn and apply the others: whoever holds it may be stuck.
+    Skip,
+}
+
+/// Begins a transaction. Nothing in it waits for a lock longer than this.
+const BEGIN: &str = "begin; set local lock_timeout = '500ms'";
+/// When events of a resource that is held have their next turn.
+const HELD_PAUSE: Duration = Duration::from_secs(1);
 
 /// What all transactions share.
 pub(crate) struct Applying {
@@ -52,9 +66,14 @@ impl From<db::Error> for Undone {
 
 impl Applying {
     /// Takes events and applies them in one transaction; returns the ids taken.
-    pub(crate) async fn transact(&self, client: &Client, wanted: &Wanted) -> Result<Vec<Uuid>, Undone> {
+    pub(crate) async fn transact(
+        &self,
+        client: &Client,
+        wanted: &Wanted,
+        locks: Locks,
+    ) -> Result<Vec<Uuid>, Undone> {
         let began = self.clock.now();
-        let (begun, claimed) = join(client.batch_execute("begin"), self.claim(client, wanted, began)).await;
+        let (begun, claimed) = join(client.batch_execute(BEGIN), self.claim(client, wanted, began)).await;
         begun.map_err(db::Error::from)?;
         let claimed = match claimed {
             Ok(claimed) => claimed,
@@ -67,7 +86,7 @@ impl Applying {
         let event_ids: Vec<Uuid> = claimed.iter().map(|event| event.event_id).collect();
         let arrivals: Vec<_> = claimed.iter().map(|event| (event.origin, event.received_at)).collect();
         let sources: Vec<String> = claimed.iter().map(|event| event.source.clone()).collect();
-        match self.apply(client, claimed).await {
+        match self.apply(client, claimed, locks).await {
             Ok(decided) => {
                 self.count(&event_ids, &sources, &arrivals, &decided, began);
                 Ok(event_ids)
@@ -85,24 +104,52 @@ impl Applying {
     }
 
     /// Everything between the claim and the commit, both excluded from undoing here.
-    async fn apply(&self, client: &Client, claimed: Vec<Claimed>) -> db::Result<Decided> {
+    async fn apply(&self, client: &Client, claimed: Vec<Claimed>, locks: Locks) -> db::Result<Decided> {
         let events: Vec<Read> = claimed
             .into_iter()
             .map(|event| Read { reading: read(&self.configured, &event), event })
             .collect();
         let wanted = resources_of(&events);
-        let rows = if wanted.is_empty() {
-            Default::default()
-        } else {
-            resources::load_locked(client, &wanted).await?
+        let (rows, held) = match (wanted.is_empty(), locks) {
+            (true, _) => Default::default(),
+            (false, Locks::Wait) => (resources::load_locked(client, &wanted).await?, Default::default()),
+            (false, Locks::Skip) => resources::load_lockable(client, &wanted).await?,
         };
         // After the locks are held, so that a later holder's writes carry a later time.
         let now = self.clock.now();
+        let events = self.let_wait(client, now, events, &held).await?;
         let mut decided = decide_all(events, rows, |kind| self.configured.flow(kind));
         self.end_failures(client, now, &mut decided).await?;
         self.write(client, now, &decided).await?;
         client.batch_execute("commit").await?;
         Ok(decided)
+    }
+
+    /// Takes out the events of resources that another session holds: their turn comes later, and costs no attempt.
+    async fn let_wait(
+        &self,
+        client: &Client,
+        now: Timestamp,
+        events: Vec<Read>,
+        held: &HashSet<ResourceId>,
+    ) -> db::Result<Vec<Read>> {
+        let (waiting, ours): (Vec<_>, Vec<_>) = events.into_iter().partition(|read| read.is_about(held));
+        for Read { event, .. } in &waiting {
+            let error = "another session holds the resource".to_owned();
+            let due_at = later(now, HELD_PAUSE);
+            inbox::postpone(
+                client,
+                &Failed { event_id: event.event_id, attempts: event.attempts, due_at, error },
+            )
+            .await?;
+        }
+        if !waiting.is_empty() {
+            tracing::warn!(
+                events = waiting.len(),
+                "another session holds the resources of some events: they wait"
+            );
+        }
+        Ok(ours)
     }
 
     async fn write(&self, client: &Client, now: Timestamp, decided: &Decided) -> db::Result<()> {
@@ -144,7 +191,7 @@ impl Applying {
 
     /// Ends the attempt of a single event that fails by itself; returns false when somebody else has it.
     pub(crate) async fn fail(&self, client: &Client, event_id: Uuid, error: &str) -> db::Result<bool> {
-        client.batch_execute("begin").await?;
+        client.batch_execute(BEGIN).await?;
         let failing = async {
             let claimed = inbox::claim_these(client, &[event_id]).await?;
             let now = self.clock.now();

@@ -16,6 +16,13 @@ pub(crate) struct Read {
     pub(crate) reading: Result<Reading, String>,
 }
 
+impl Read {
+    /// Whether it tells something about one of these resources.
+    pub(crate) fn is_about(&self, resources: &HashSet<ResourceId>) -> bool {
+        matches!(&self.reading, Ok(Reading::Fact { resource, .. }) if resources.contains(resource))
+    }
+}
+
 /// An effect with the row as it was when the effect was born.
 struct Born {
     resource: ResourceId,

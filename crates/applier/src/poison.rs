@@ -6,7 +6,7 @@
 use db::Client;
 use uuid::Uuid;
 
-use crate::batch::{Applying, Undone, Wanted};
+use crate::batch::{Applying, Locks, Undone, Wanted};
 
 /// Applies the events of a transaction that failed, one half after the other.
 ///
@@ -41,7 +41,7 @@ async fn apply_half(
     if half.is_empty() {
         return Ok(());
     }
-    match applying.transact(client, &Wanted::These(half.clone())).await {
+    match applying.transact(client, &Wanted::These(half.clone()), Locks::Skip).await {
         Ok(_) => Ok(()),
         Err(undone) => Err((half, undone.error)),
     }

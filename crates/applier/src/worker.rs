@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::{
-    batch::{Applying, Undone, Wanted},
+    batch::{Applying, Locks, Undone, Wanted},
     mark::Mark,
     poison,
 };
@@ -108,19 +108,27 @@ impl Worker {
         let limit = i64::try_from(self.settings.batch_max).unwrap_or(i64::MAX);
         let mut events = 0;
         if Instant::now() >= self.next_retries {
-            events += self.transact(client, &Wanted::Retries { limit }).await?.len();
+            events += self.transact(client, &Wanted::Retries { limit }, Locks::Skip).await?.len();
             self.next_retries = Instant::now() + self.settings.poll.get();
         }
         let (mark, sweep) = self.mark.start(self.clock.now());
         let began = Instant::now();
-        let taken = self.transact(client, &Wanted::Queued { mark, limit }).await?;
+        let taken = self.transact(client, &Wanted::Queued { mark, limit }, Locks::Wait).await?;
         let full = taken.len() >= self.settings.batch_max;
         self.mark.claimed(taken.last().copied(), sweep, full, began.elapsed());
         Ok(Pass { events: events + taken.len(), more: full })
     }
 
-    async fn transact(&mut self, client: &Client, wanted: &Wanted) -> db::Result<Vec<Uuid>> {
-        match self.applying.transact(client, wanted).await {
+    async fn transact(&mut self, client: &Client, wanted: &Wanted, locks: Locks) -> db::Result<Vec<Uuid>> {
+        let mut done = self.applying.transact(client, wanted, locks).await;
+        if let Err(undone) = &done
+            && undone.error.is_lock_timeout()
+            && !undone.event_ids.is_empty()
+        {
+            let these = Wanted::These(undone.event_ids.clone());
+            done = self.applying.transact(client, &these, Locks::Skip).await;
+        }
+        match done {
             Ok(taken) => Ok(taken),
             Err(Undone { error, event_ids }) if error.is_unavailable() || event_ids.is_empty() => Err(error),
             Err(undone) => {

@@ -24,6 +24,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether a lock could not be had in time.
+    pub fn is_lock_timeout(&self) -> bool {
+        matches!(self, Self::Retry(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+    }
+
     /// Whether waiting for the database is all that can be done.
     pub const fn is_unavailable(&self) -> bool {
         matches!(self, Self::Unavailable(_))

@@ -24,20 +24,28 @@ fn lives(count: usize) -> Vec<Event> {
         .collect()
 }
 
+/// All events have one outcome, and every row is what its facts make it.
 async fn all_applied(app: &App, orders: i64) {
     let pending = "select count(*) from ordem.events where outcome is null";
     eventually_within(Duration::from_secs(60), "all applied", 0, || app.count(pending)).await;
     assert_eq!(app.count("select count(*) from ordem.orders where status = 'canceled'").await, orders);
-    assert_eq!(
-        app.count("select count(*) from ordem.effects where effect = 'release_picking'").await,
-        orders
-    );
+    assert_eq!(app.count("select count(*) from ordem_engine.inbox_outcomes").await, 3 * orders, "one outcome an event");
+}
+
+/// One applier at a time applies in the order of arrival: every payment was released before it was halted.
+async fn all_released_and_halted(app: &App, orders: i64) {
+    all_applied(app, orders).await;
+    assert_eq!(app.count("select count(*) from ordem.effects where effect = 'release_picking'").await, orders);
     assert_eq!(app.count("select count(*) from ordem.effects where effect = 'halt_picking'").await, orders);
-    assert_eq!(
-        app.count("select count(*) from ordem_engine.inbox_outcomes").await,
-        3 * orders,
-        "one outcome an event"
-    );
+}
+
+/// Several appliers may take a cancellation before a payment that came first; what was released is halted.
+async fn all_that_was_released_is_halted(app: &App, orders: i64) {
+    all_applied(app, orders).await;
+    let of = |effect: &str| format!("select count(*) from ordem.effects where effect = '{effect}'");
+    let released = app.count(&of("release_picking")).await;
+    assert!(released > 0 && released <= orders);
+    assert_eq!(app.count(&of("halt_picking")).await, released);
 }
 
 #[tokio::test]
@@ -45,7 +53,7 @@ async fn three_appliers_share_the_work_and_write_everything_once() {
     let app = App::new().await;
     let appliers = [start(&app).await, start(&app).await, start(&app).await];
     app.arrive(&lives(300)).await;
-    all_applied(&app, 300).await;
+    all_that_was_released_is_halted(&app, 300).await;
     for daemon in &appliers {
         assert!(!daemon.log().contains("deadlock"), "{}", daemon.log());
     }
@@ -61,7 +69,7 @@ async fn killed_again_and_again_nothing_is_lost_and_nothing_done_twice() {
         daemon.kill();
     }
     let _last = start(&app).await;
-    all_applied(&app, 400).await;
+    all_released_and_halted(&app, 400).await;
 }
 
 #[tokio::test]
@@ -82,7 +90,7 @@ async fn sigterm_ends_it_between_batches_with_zero_and_its_metrics_told_the_stor
     let app = App::new().await;
     let mut daemon = start(&app).await;
     app.arrive(&lives(10)).await;
-    all_applied(&app, 10).await;
+    all_released_and_halted(&app, 10).await;
     eventually("counted", true, || async {
         (daemon.metric("ordem_events_outcome_total{source=\"loja\",outcome=\"applied\"}").await - 20.0).abs()
             < 0.5
@@ -103,11 +111,29 @@ async fn each_daemon_gets_by_with_the_rights_of_its_own_role() {
     let mut daemon = Daemon::start("applier", &app.database.url_as(&login), &[]);
     daemon.ready().await;
     app.arrive(&lives(5)).await;
-    all_applied(&app, 5).await;
+    all_released_and_halted(&app, 5).await;
     let denied = app.database.url_as(&login);
     let (client, connection) = tokio_postgres::connect(&denied, tokio_postgres::NoTls).await.unwrap();
     tokio::spawn(connection);
     assert!(client.execute("delete from ordem_engine.inbox_events", &[]).await.is_err(), "least privilege");
     drop((daemon, client));
     app.client.batch_execute(&format!("drop role {login}")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_resource_that_a_stuck_session_holds_stops_no_other() {
+    let app = App::new().await;
+    let stuck = app.database.client().await;
+    let order = |id: &str| domain::ResourceId { source: "loja".into(), kind: "order".into(), id: id.into() };
+    let numbers = db::resources::lock_numbers(&[order("ped_stuck")]);
+    stuck.execute("select pg_advisory_lock($1)", &[&numbers[0]]).await.unwrap();
+    let _applier = start(&app).await;
+    app.arrive(&[Event::new("ped_stuck", "paid", 2), Event::new("ped_1", "paid", 2)]).await;
+    let applied = "select count(*) from ordem.orders where id = 'ped_1'";
+    eventually_within(Duration::from_secs(5), "the other is applied", 1, || app.count(applied)).await;
+    let waiting =
+        app.texts("select attempts || ' ' || last_error from ordem.events where outcome is null").await;
+    assert_eq!(waiting, ["0 another session holds the resource"], "it costs no attempt");
+    drop(stuck);
+    eventually("applied once it is free", 2, || app.count("select count(*) from ordem.orders")).await;
 }

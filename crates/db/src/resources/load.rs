@@ -1,12 +1,15 @@
 //! Loads the rows of a set of resources.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use deadpool_postgres::GenericClient;
 use domain::{Field, Resource, ResourceId, Value, Version};
 use tokio_postgres::{Row, types::Json};
 
-use crate::{Error, Result, resources::lock_numbers};
+use crate::{
+    Error, Result,
+    resources::{lane, lock_numbers},
+};
 
 /// Locks the resources until the transaction ends, then loads those that exist; needs a transaction.
 ///
@@ -26,6 +29,23 @@ pub async fn load_locked(
         futures_util::future::join(client.execute(&lock, &parameters), load(client, resources)).await;
     locked?;
     loaded
+}
+
+/// Locks those of the resources that nobody else holds, without waiting, then loads those that exist of them; needs a
+/// transaction. Returns the rows and the resources that somebody else holds.
+///
+/// # Errors
+/// When the database refuses or is away.
+pub async fn load_lockable(
+    client: &impl GenericClient,
+    resources: &[ResourceId],
+) -> Result<(HashMap<ResourceId, Resource>, HashSet<ResourceId>)> {
+    let statement = client.prepare_cached(include_str!("try_lock.sql")).await?;
+    let rows = client.query(&statement, &[&lock_numbers(resources)]).await?;
+    let held: HashSet<i64> = rows.iter().filter(|row| !row.get::<_, bool>(1)).map(|row| row.get(0)).collect();
+    let (held, ours): (Vec<_>, Vec<_>) =
+        resources.iter().cloned().partition(|resource| held.contains(&lane(resource)));
+    Ok((load(client, &ours).await?, held.into_iter().collect()))
 }
 
 /// Loads those of the resources that exist.

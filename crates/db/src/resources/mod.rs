@@ -4,7 +4,7 @@ mod load;
 mod lock;
 mod save;
 
-pub use load::{load, load_locked};
+pub use load::{load, load_lockable, load_locked};
 pub(crate) use lock::lane;
 pub use lock::lock_numbers;
 pub use save::save;
