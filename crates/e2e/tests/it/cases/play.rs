@@ -340,6 +340,8 @@ impl<'a> Play<'a> {
             }
         }));
         join(looking, passing).await;
+        // Events of an order that was held have their next turn a second later.
+        self.stage.clock.advance_seconds(2);
     }
 
     async fn publish_by_a_process(&mut self) {
