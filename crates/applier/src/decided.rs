@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use db::{
-    inbox::{Claimed, EventOutcome, EventVerdict, Failed},
+    inbox::{Claimed, EventOutcome, EventVerdict},
     outbox::EffectToWrite,
 };
 use domain::{Decision, Fact, Flow, NewEffect, Resource, ResourceId, decide};
@@ -150,12 +150,4 @@ fn outcome(event: &Claimed, fact: &Fact, decision: &Decision) -> EventOutcome {
         status_to: moved.map(|moved| moved.to.clone()),
         attempts: event.attempts + 1,
     }
-}
-
-/// What follows a failed attempt: another one later, or the end.
-pub(crate) enum AfterFailure {
-    /// It waits.
-    Again(Failed),
-    /// It is dead.
-    Dead(EventOutcome),
 }

@@ -5,10 +5,12 @@
 
 mod batch;
 mod decided;
+mod failure;
 mod housekeeping;
 mod mark;
 pub mod poison;
 mod reading;
+mod tally;
 mod worker;
 
 use db::{PlanShape, inbox::EventVerdict};

@@ -3,6 +3,7 @@
 //! Knows no business rule. A daemon is a [`Daemon`] description and one async function that gets a [`Context`].
 
 mod admin;
+mod allocator;
 mod args;
 mod bootstrap;
 mod clock;

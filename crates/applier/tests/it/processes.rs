@@ -29,13 +29,20 @@ async fn all_applied(app: &App, orders: i64) {
     let pending = "select count(*) from ordem.events where outcome is null";
     eventually_within(Duration::from_secs(60), "all applied", 0, || app.count(pending)).await;
     assert_eq!(app.count("select count(*) from ordem.orders where status = 'canceled'").await, orders);
-    assert_eq!(app.count("select count(*) from ordem_engine.inbox_outcomes").await, 3 * orders, "one outcome an event");
+    assert_eq!(
+        app.count("select count(*) from ordem_engine.inbox_outcomes").await,
+        3 * orders,
+        "one outcome an event"
+    );
 }
 
 /// One applier at a time applies in the order of arrival: every payment was released before it was halted.
 async fn all_released_and_halted(app: &App, orders: i64) {
     all_applied(app, orders).await;
-    assert_eq!(app.count("select count(*) from ordem.effects where effect = 'release_picking'").await, orders);
+    assert_eq!(
+        app.count("select count(*) from ordem.effects where effect = 'release_picking'").await,
+        orders
+    );
     assert_eq!(app.count("select count(*) from ordem.effects where effect = 'halt_picking'").await, orders);
 }
 

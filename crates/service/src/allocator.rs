@@ -1,0 +1,9 @@
+//! The allocator of every process that links this crate.
+//!
+//! Batches are thousands of small texts that come and go together; the system's allocator took a third of the
+//! applier's time for them.
+
+use mimalloc::MiMalloc;
+
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
