@@ -9,11 +9,11 @@ echo 'test: building the programs'
 cargo build ${locked:+"$locked"} --workspace --bins
 
 if cargo nextest --version >/dev/null 2>&1; then
+  echo 'test: examples in the documentation'
+  cargo test ${locked:+"$locked"} --workspace --doc --quiet
   echo 'test: cargo nextest'
   cargo nextest run ${locked:+"$locked"} --workspace --no-run # compile errors first, before a server is started
   deploy/local/with-postgres.sh --fast -- cargo nextest run ${locked:+"$locked"} --workspace ${CI:+--profile ci}
-  echo 'test: examples in the documentation'
-  cargo test ${locked:+"$locked"} --workspace --doc --quiet
 else
   echo 'test: cargo test (cargo-nextest is not installed)'
   cargo test ${locked:+"$locked"} --workspace --no-run

@@ -42,7 +42,8 @@ async fn a_second_signal_ends_it_at_once() {
     // Answered requests say that the one before them has been taken in.
     assert_eq!(app.post(Event::new("ped_1", "paid", 2).body()).await.status(), 200);
     app.daemon.signal("TERM");
-    eventually("stopping", true, || async { app.daemon.log().contains("a second signal ends at once") }).await;
+    eventually("stopping", true, || async { app.daemon.log().contains("a second signal ends at once") })
+        .await;
     let began = Instant::now();
     let status = app.daemon.stop(Duration::from_secs(5)).await;
     assert_eq!(status.code(), Some(130), "{}", app.daemon.log());
