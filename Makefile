@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-stop test lint fmt bench up down
-export KEEP ORDERS SEED BENCH_ORDERS CONNECTIONS SEED_BENCH
+export KEEP ORDERS SEED BENCH_ORDERS CONNECTIONS ROUNDS REFERENCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,7 +23,7 @@ lint: ## Check formatting, Clippy, scripts, migrations, Kubernetes and compose f
 fmt: ## Format the Rust code
 	cargo fmt --all
 
-bench: ## Measure receive and end-to-end rates (BENCH_ORDERS=n, CONNECTIONS=n, SEED_BENCH=dir adds the reference program)
+bench: ## Measure receive and end-to-end rates (BENCH_ORDERS=n, CONNECTIONS=n, ROUNDS=n; REFERENCE=dir compares a program of your own)
 	@deploy/local/bench.sh
 
 up: ## Build the images and start everything with docker compose; waits until it is healthy and prints the addresses
