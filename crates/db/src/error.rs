@@ -18,6 +18,9 @@ pub enum Error {
     /// The connection settings are wrong.
     #[error("{0}")]
     Settings(String),
+    /// The server ended the statement because it took too long: less at a time may work.
+    #[error("statement took longer than database.statement_timeout: {}", describe(.0))]
+    TooSlow(#[source] tokio_postgres::Error),
     /// The schema is not the one this binary knows.
     #[error("{0}")]
     Schema(String),
@@ -75,6 +78,8 @@ impl From<tokio_postgres::Error> for Error {
         let unavailable = ["08", "53", "57", "58"];
         if retry.contains(code) {
             Self::Retry(error)
+        } else if *code == SqlState::QUERY_CANCELED {
+            Self::TooSlow(error)
         } else if unavailable.contains(&&code.code()[..2]) {
             Self::Unavailable(describe(&error))
         } else {

@@ -1,6 +1,6 @@
 //! Connections: how they are dialled, which settings they get, and the pool of them.
 
-use std::{future::Future, pin::Pin, time::Duration};
+use std::{fmt, future::Future, pin::Pin, time::Duration};
 
 use deadpool_postgres::{Connect, Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use tokio::{runtime::Handle, task::JoinHandle};
@@ -8,8 +8,8 @@ use tokio_postgres::{Client, Config, NoTls, config::SslMode};
 
 use crate::{Error, Result, tls};
 
-/// How a daemon connects.
-#[derive(Debug, Clone)]
+/// How a daemon connects. Its `Debug` shows no address: that holds a password.
+#[derive(Clone)]
 pub struct Options {
     /// `postgres://…` or the `key=value` form.
     pub url: String,
@@ -39,7 +39,21 @@ const PINNED: &str = "set enable_seqscan = off; set enable_bitmapscan = off; set
                       set enable_mergejoin = off; set enable_material = off; \
                       set plan_cache_mode = force_generic_plan; set jit = off;";
 
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options").field("application_name", &self.application_name).finish_non_exhaustive()
+    }
+}
+
 impl Options {
+    /// Whether the address can be understood at all; nothing is dialled.
+    ///
+    /// # Errors
+    /// [`Error::Settings`] with what is wrong, never with the address itself.
+    pub fn validate(&self) -> Result<()> {
+        self.config().map(drop)
+    }
+
     fn config(&self) -> Result<Config> {
         let mut config: Config = self.url.parse().map_err(|error: tokio_postgres::Error| {
             let detail =

@@ -1,4 +1,4 @@
-//! When to try again: exponential back-off with full jitter, bounded in delay, attempts and age.
+//! When to try again: exponential back-off with full jitter, bounded in delay and attempts.
 
 use std::time::Duration;
 

@@ -31,7 +31,7 @@ async fn record(courier: &Courier, batch: &[Report]) -> u64 {
             Err(error @ (db::Error::Refused(_) | db::Error::Settings(_) | db::Error::Schema(_))) => {
                 return record_halves(courier, batch, &error).await;
             }
-            Err(error @ (db::Error::Unavailable(_) | db::Error::Retry(_))) => {
+            Err(error @ (db::Error::Unavailable(_) | db::Error::Retry(_) | db::Error::TooSlow(_))) => {
                 tracing::warn!(%error, destination = courier.name(), "results not written yet, trying again");
             }
         }

@@ -3,11 +3,11 @@
 //! There is no timer: under little load a group is one request and the answer takes one commit; under much load
 //! groups grow by themselves.
 
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashSet, time::Duration};
 
 use db::{
     Options,
-    inbox::{Duplicate, NewEvent, Origin, STORE, store_with},
+    inbox::{Duplicate, NewEvent, STORE, store_with},
 };
 use metrics::{Gauge, Histogram, gauge, histogram};
 use service::metrics as names;
@@ -16,9 +16,9 @@ use tokio_postgres::{Client, Statement};
 use uuid::Uuid;
 
 use crate::{
+    group::{Line, answers, count, distinct_lines, new_event},
     hint::Hint,
-    pending::{Event, Pending, Queue, Stored},
-    sources::Counters,
+    pending::{Pending, Queue},
 };
 
 const RECONNECT_FIRST: Duration = Duration::from_millis(50);
@@ -41,10 +41,12 @@ struct Connection {
     store: Statement,
 }
 
-/// One event with what it shares with the others of its request.
-struct Line<'a> {
-    request: &'a Pending,
-    event: &'a Event,
+/// What became of a group of events.
+#[derive(Default)]
+struct Committed {
+    duplicates: Vec<Duplicate>,
+    /// Events that are not stored: their senders must try again.
+    lost: HashSet<Uuid>,
 }
 
 impl Committer {
@@ -84,41 +86,44 @@ impl Committer {
         let stored = self.store(&lines).await;
         self.commit_seconds.record(began.elapsed().as_secs_f64());
         self.batch_events.record(lines.len() as f64);
-        let answer = match &stored {
-            Ok(duplicates) => {
-                count(&requests, &lines, duplicates);
-                self.hint.give();
-                Stored::Committed
-            }
-            Err(error) => {
-                tracing::warn!(%error, requests = requests.len(), "events not stored, their senders must try again");
-                Stored::Unavailable
-            }
-        };
-        for request in requests {
+        count(&lines, &stored.duplicates, &stored.lost);
+        if stored.lost.len() < lines.len() {
+            self.hint.give();
+        }
+        let answers = answers(&requests, &lines, &stored.lost);
+        for (request, answer) in requests.into_iter().zip(answers) {
             let _waiter_may_be_gone = request.stored.send(answer);
         }
-        if stored.is_err() {
+        if !stored.lost.is_empty() {
             // The database gets a moment; new requests wait in the bounded queue meanwhile.
             tokio::time::sleep(RECONNECT_FIRST).await;
         }
     }
 
-    /// One statement, one commit; a deadlock is tried once more, a refused row is looked for in halves.
-    async fn store(&mut self, lines: &[Line<'_>]) -> db::Result<Vec<Duplicate>> {
-        match self.store_once(lines).await {
-            Err(db::Error::Retry(error)) => {
-                tracing::debug!(%error, "storing again");
-                self.store_once(lines).await
-            }
-            Err(db::Error::Refused(error)) if lines.len() > 1 => {
+    /// One statement, one commit. A deadlock is tried once more; of a group that is refused each half is tried, down
+    /// to the event that is refused alone: only that one is lost to its sender.
+    async fn store(&mut self, lines: &[Line<'_>]) -> Committed {
+        let mut stored = self.store_once(lines).await;
+        if let Err(db::Error::Retry(error)) = &stored {
+            tracing::debug!(%error, "storing again");
+            stored = self.store_once(lines).await;
+        }
+        match stored {
+            Ok(duplicates) => Committed { duplicates, lost: HashSet::new() },
+            Err(error) if lines.len() > 1 && !error.is_unavailable() => {
                 tracing::warn!(%error, events = lines.len(), "a group was refused, storing its halves");
                 let (left, right) = lines.split_at(lines.len() / 2);
-                let mut duplicates = Box::pin(self.store(left)).await?;
-                duplicates.extend(Box::pin(self.store(right)).await?);
-                Ok(duplicates)
+                let mut committed = Box::pin(self.store(left)).await;
+                let rest = Box::pin(self.store(right)).await;
+                committed.duplicates.extend(rest.duplicates);
+                committed.lost.extend(rest.lost);
+                committed
             }
-            other => other,
+            Err(error) => {
+                tracing::warn!(%error, events = lines.len(), "events not stored, their senders must try again");
+                let lost = lines.iter().map(|line| line.event.event_id).collect();
+                Committed { duplicates: Vec::new(), lost }
+            }
         }
     }
 
@@ -152,74 +157,4 @@ async fn connect(options: &Options) -> db::Result<Connection> {
     timeout(options.acquire_timeout.min(RECONNECT_MAX), dialling)
         .await
         .unwrap_or_else(|_| Err(db::Error::Unavailable("no connection in time".to_owned())))
-}
-
-/// The events sorted by (source, key), the same in every process, so that two groups with common keys never wait
-/// for each other crosswise; each key once: its other deliveries are answered by the same commit.
-fn distinct_lines(requests: &[Pending]) -> Vec<Line<'_>> {
-    let mut lines: Vec<Line<'_>> = requests
-        .iter()
-        .flat_map(|request| request.events.iter().map(move |event| Line { request, event }))
-        .collect();
-    lines.sort_by(|a, b| key_of(a).cmp(&key_of(b)));
-    lines.dedup_by(|later, first| {
-        let same = later.event.dedup_key.is_some()
-            && key_of(later).0 == key_of(first).0
-            && key_of(later).1 == key_of(first).1;
-        if same {
-            let counters = &later.request.source.counters;
-            count_duplicate(counters, Some(later.event.body_hash != first.event.body_hash));
-        }
-        same
-    });
-    lines
-}
-
-fn key_of<'a>(line: &Line<'a>) -> (&'a str, Option<&'a str>, Uuid) {
-    (&line.request.source.name, line.event.dedup_key.as_deref(), line.event.event_id)
-}
-
-fn new_event<'a>(line: &Line<'a>) -> NewEvent<'a> {
-    NewEvent {
-        event_id: line.event.event_id,
-        source: &line.request.source.name,
-        dedup_key: line.event.dedup_key.as_deref(),
-        body_hash: line.event.body_hash,
-        event_type: line.event.event_type.as_deref(),
-        kind: line.event.kind.as_deref(),
-        resource_id: line.event.resource_id.as_deref(),
-        origin: Origin::Webhook,
-        received_at: line.request.received_at,
-        headers: line.request.headers.as_deref(),
-        body: &line.event.body,
-    }
-}
-
-fn count(requests: &[Pending], lines: &[Line<'_>], duplicates: &[Duplicate]) {
-    for request in requests {
-        request.source.counters.stored_answers.increment(1);
-    }
-    let known: HashMap<Uuid, Option<bool>> =
-        duplicates.iter().map(|duplicate| (duplicate.event_id, duplicate.body_differs)).collect();
-    for line in lines {
-        let counters = &line.request.source.counters;
-        match known.get(&line.event.event_id) {
-            None => counters.events_stored.increment(1),
-            Some(differs) => {
-                count_duplicate(counters, *differs);
-                if *differs == Some(true) {
-                    tracing::warn!(source = %line.request.source.name, key = line.event.dedup_key,
-                        "a known event came again with another body; the first one counts");
-                }
-            }
-        }
-    }
-}
-
-fn count_duplicate(counters: &Counters, body_differs: Option<bool>) {
-    match body_differs {
-        Some(false) => counters.duplicates_same.increment(1),
-        Some(true) => counters.duplicates_different.increment(1),
-        None => counters.duplicates_unknown.increment(1),
-    }
 }

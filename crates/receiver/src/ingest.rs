@@ -66,11 +66,14 @@ pub(crate) async fn other(ingest: Data<Ingest>, name: Path<String>) -> HttpRespo
 impl Ingest {
     fn respond(&self, source: Option<&Arc<Source>>, answer: Answer) -> HttpResponse {
         let profile = source.map(|source| source.profile.answers());
-        // Stored requests are counted by the committer, with counters that are looked up once.
-        if answer != Answer::Stored {
-            let name = source.map_or_else(|| "unknown".to_owned(), |source| source.name.to_string());
-            let status = answer.status(profile).as_u16().to_string();
-            counter!(names::RECEIVER_REQUESTS, "source" => name, "status" => status).increment(1);
+        match (answer, source) {
+            // The usual case has a counter that is looked up once.
+            (Answer::Stored, Some(source)) => source.counters.stored_answers.increment(1),
+            (_, source) => {
+                let name = source.map_or_else(|| "unknown".to_owned(), |source| source.name.to_string());
+                let status = answer.status(profile).as_u16().to_string();
+                counter!(names::RECEIVER_REQUESTS, "source" => name, "status" => status).increment(1);
+            }
         }
         answer.response(profile, self.settings.retry_after.get().as_secs().max(1))
     }

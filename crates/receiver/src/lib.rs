@@ -6,6 +6,7 @@
 
 mod answer;
 mod committer;
+mod group;
 mod headers;
 mod hint;
 mod ingest;

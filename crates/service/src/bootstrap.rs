@@ -82,6 +82,9 @@ where
         Ok(options) => options,
         Err(error) => return fail(daemon.name, &error, EXIT_CONFIGURATION),
     };
+    if let Err(error) = database.validate() {
+        return fail(daemon.name, &error.into(), EXIT_CONFIGURATION);
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(daemon.name, &error.into(), 1),

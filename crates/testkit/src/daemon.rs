@@ -126,6 +126,14 @@ impl Daemon {
     /// With its log when it takes longer than `bound`.
     pub async fn stop(&mut self, bound: Duration) -> ExitStatus {
         self.signal("TERM");
+        self.ended(bound).await
+    }
+
+    /// Waits for its exit.
+    ///
+    /// # Panics
+    /// With its log when it takes longer than `bound`.
+    pub async fn ended(&mut self, bound: Duration) -> ExitStatus {
         let end = Instant::now() + bound;
         loop {
             if let Some(status) = self.child.try_wait().expect("ask for the exit") {

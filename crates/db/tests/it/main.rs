@@ -2,5 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod errors;
 mod migrate;
+mod resources;
 mod statements;

@@ -12,24 +12,33 @@ use crate::app::App;
 #[tokio::test]
 async fn sigterm_finishes_what_was_begun_and_ends_with_zero() {
     let mut app = App::start().await;
-    let posts: Vec<_> = (0..50)
+    // A lock on the queue holds the commit up, so that requests are in flight when the stop comes.
+    let mut holder = app.database.client().await;
+    let held = holder.transaction().await.unwrap();
+    held.batch_execute("lock table ordem_engine.inbox_queue in access exclusive mode").await.unwrap();
+    let posts: Vec<_> = (0..20)
         .map(|n| {
             let (client, url) = (app.client.clone(), app.url.clone());
             tokio::spawn(async move { Event::new(&format!("ped_{n}"), "paid", 2).post(&client, &url).await })
         })
         .collect();
-    tokio::time::sleep(Duration::from_millis(5)).await;
-    let status = app.daemon.stop(Duration::from_secs(20)).await;
-    assert!(status.success(), "{}", app.daemon.log());
-    let mut answered = 0;
+    let waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '-- db::inbox::store%' \
+                   and datname = current_database() and application_name = 'ordem receiver'";
+    eventually("the commit waits", 1, || app.database.count(waiting)).await;
+    eventually("all are in flight", true, || async {
+        app.daemon.metric("ordem_receiver_requests_total").await < 0.5
+            && app.daemon.metric("ordem_receiver_verified_total").await > 19.5
+    })
+    .await;
+    app.daemon.signal("TERM");
+    eventually("stopping", true, || async { app.daemon.log().contains("a second signal ends at once") })
+        .await;
+    held.rollback().await.unwrap();
     for post in posts {
-        // Requests that were not begun find no one; those that were are answered.
-        if let Ok(status) = post.await.unwrap() {
-            assert_eq!(status, 200);
-            answered += 1;
-        }
+        assert_eq!(post.await.unwrap().unwrap(), 200, "what was begun is answered");
     }
-    assert!(app.events().await >= answered);
+    assert!(app.daemon.ended(Duration::from_secs(20)).await.success(), "{}", app.daemon.log());
+    assert_eq!(app.events().await, 20);
 }
 
 #[tokio::test]
@@ -96,8 +105,30 @@ fn bad_configuration_never_starts_half() {
 }
 
 #[test]
+fn an_address_that_is_none_is_found_before_anything_starts() {
+    let (code, text) = run(&[], &[("DATABASE_URL", "mysql//nowhere")]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("DATABASE_URL") && text.contains("expected postgres://"), "{text}");
+    assert!(!text.contains("starting"), "{text}");
+    for url in ["mysql//nowhere", " "] {
+        let (code, text) = run(&["--check"], &[("DATABASE_URL", url)]);
+        assert_eq!((code, text.contains("database.url")), (Some(1), true), "{text}");
+    }
+}
+
+#[test]
+fn a_section_nobody_knows_is_found_in_the_environment() {
+    let (code, text) = run(&[], &[("ORDEM__FOO__BAR", "1")]);
+    assert_eq!(code, Some(2), "{text}");
+    assert!(text.contains("environment ORDEM__FOO__BAR: foo: unknown section"), "{text}");
+}
+
+#[test]
 fn check_help_and_version() {
-    assert_eq!(run(&["--check"], &[("LOJA_WEBHOOK_SECRET", "s")]).0, Some(0));
+    assert_eq!(
+        run(&["--check"], &[("LOJA_WEBHOOK_SECRET", "s"), ("DATABASE_URL", "postgres://localhost/x")]).0,
+        Some(0)
+    );
     let (code, text) = run(&["--version"], &[]);
     assert_eq!((code, text.starts_with("receiver ")), (Some(0), true), "{text}");
     let (_, help) = run(&["--help"], &[]);

@@ -135,3 +135,16 @@ async fn a_secret_file_that_changes_is_in_force_without_a_restart() {
     eventually("the new secret is in force", 200, || post("second")).await;
     assert_eq!(post("first").await, 401);
 }
+
+#[tokio::test]
+async fn an_event_that_the_database_refuses_costs_its_neighbours_nothing() {
+    let app = App::start().await;
+    let refuse = "alter table ordem_engine.inbox_events add constraint poison check (resource_id <> 'ped_7')";
+    app.database.client().await.batch_execute(refuse).await.unwrap();
+    let bodies: Vec<Vec<u8>> = (0..40).map(|n| Event::new(&format!("ped_{n}"), "paid", 2).body()).collect();
+    let statuses =
+        join_all(bodies.iter().map(|body| async { app.post(body.clone()).await.status().as_u16() })).await;
+    let turned_away: Vec<usize> = (0..40).filter(|n| statuses[*n] != 200).collect();
+    assert_eq!((turned_away.as_slice(), statuses[7]), ([7].as_slice(), 503));
+    assert_eq!(app.events().await, 39);
+}

@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
+use db::PlanShape;
 use domain::Flow;
 use profile::Profile;
 use serde::de::DeserializeOwned;
 
+use crate::database_options;
 use crate::settings::{Demand, Destination, Fault, SecretRef, Settings, Source, layers::Layers};
 
 const SHIPPED_PROFILES: [(&str, &str); 1] = [("loja", include_str!("../../../../profiles/loja.toml"))];
@@ -31,7 +33,7 @@ pub(crate) struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn add(&mut self, key: &str, reason: impl Into<String>) {
+    pub(crate) fn add(&mut self, key: &str, reason: impl Into<String>) {
         self.faults.push(self.layers.fault(key, reason));
     }
 
@@ -77,57 +79,16 @@ impl Check<'_> {
         })
     }
 
-    pub(crate) fn bounds(&mut self, settings: &Settings) {
-        let at_least_one = [
-            ("database.connections_max", settings.database.connections_max),
-            ("receiver.committers", settings.receiver.committers),
-            ("receiver.batch_max", settings.receiver.batch_max),
-            ("receiver.queue_max", settings.receiver.queue_max),
-            ("receiver.body_bytes_max", settings.receiver.body_bytes_max),
-            ("receiver.connections_max", settings.receiver.connections_max),
-            ("applier.workers", settings.applier.workers),
-            ("applier.batch_max", settings.applier.batch_max),
-            ("applier.attempts_max", settings.applier.attempts_max as usize),
-            ("publisher.batch_max", settings.publisher.batch_max),
-            ("publisher.concurrency", settings.publisher.concurrency),
-            ("publisher.attempts_max", settings.publisher.attempts_max as usize),
-            ("reconciler.pages_max", settings.reconciler.pages_max as usize),
-            ("reconciler.attempts_max", settings.reconciler.attempts_max as usize),
-        ];
-        for (key, value) in at_least_one {
-            if value == 0 {
-                self.add(key, "must be at least 1");
-            }
+    /// A check demands the database's address as well; a daemon finds out when it starts.
+    pub(crate) fn database(&mut self, settings: &Settings) {
+        if self.demand != Demand::Everything {
+            return;
         }
-        let publisher = &settings.publisher;
-        if publisher.lease <= publisher.request_timeout {
-            self.add(
-                "publisher.lease",
-                "must be longer than publisher.request_timeout, or a slow call is made twice",
-            );
-        }
-        let waits = [
-            ("receiver.body_timeout", settings.receiver.body_timeout),
-            ("receiver.store_timeout", settings.receiver.store_timeout),
-            ("applier.poll", settings.applier.poll),
-            ("publisher.poll", publisher.poll),
-            ("publisher.request_timeout", publisher.request_timeout),
-            ("reconciler.every", settings.reconciler.every),
-            ("reconciler.request_timeout", settings.reconciler.request_timeout),
-            ("database.acquire_timeout", settings.database.acquire_timeout),
-            ("database.statement_timeout", settings.database.statement_timeout),
-        ];
-        for (key, span) in waits {
-            if span.get().is_zero() {
-                self.add(key, "must be longer than 0");
-            }
-        }
-        if tracing_subscriber::EnvFilter::try_new(&settings.telemetry.log_filter).is_err() {
-            let filter = &settings.telemetry.log_filter;
-            self.add(
-                "telemetry.log_filter",
-                format!("\"{filter}\" is no filter: write it like info or info,applier=debug"),
-            );
+        let checked = database_options(settings, "check", PlanShape::Free)
+            .and_then(|options| options.validate().map_err(Into::into));
+        if let Err(error) = checked {
+            let reason = error.to_string();
+            self.add("database.url", reason.strip_prefix("database.url: ").unwrap_or(&reason));
         }
     }
 
@@ -190,6 +151,9 @@ impl Check<'_> {
 
     fn profile_fits_flows(&mut self, file: &str, profile: &Profile, flows: &BTreeMap<String, Arc<Flow>>) {
         for (kind, status) in profile.statuses() {
+            if self.is_faulty(&format!("flows.{kind}")) {
+                continue;
+            }
             let reason = match flows.get(kind) {
                 None => format!("no flow for its kind \"{kind}\": add [flows.{kind}]"),
                 Some(flow) if flow.rank(status).is_none() => format!(
@@ -219,9 +183,15 @@ impl Check<'_> {
             {
                 self.add(&key, "a source's name is part of its URL: only a-z, 0-9, - and _");
             }
+            let has_api = self.any_set(&format!("{key}.api_url"), settings.api_url.as_slice());
+            let has_token = self.any_set(&format!("{key}.api_token"), settings.api_token.as_slice());
+            if has_api && !has_token {
+                let token = settings.api_token.iter().map(ToString::to_string).next();
+                let token = token.unwrap_or_else(|| format!("{key}.api_token"));
+                self.warnings
+                    .push(format!("{key} is not reconciled: its API has an address but no token: {token}"));
+            }
             let receives = self.any_set(&format!("{key}.secrets"), &settings.secrets);
-            self.any_set(&format!("{key}.api_url"), settings.api_url.as_slice());
-            self.any_set(&format!("{key}.api_token"), settings.api_token.as_slice());
             if let Some(reference) = &settings.api_url {
                 self.url_is_http(&format!("{key}.api_url"), reference);
             }
@@ -263,6 +233,7 @@ impl Check<'_> {
             if destination.concurrency == Some(0) || destination.attempts_max == Some(0) {
                 self.add(&key, "concurrency and attempts_max must be at least 1");
             }
+            self.signing_keys_fit(&key, &destination.secrets);
             if has_url && has_secret {
                 self.url_is_http(&format!("{key}.url"), &destination.url);
                 on.insert(name.clone(), Destination { name: name.clone(), settings: destination.clone() });
@@ -279,6 +250,16 @@ impl Check<'_> {
         on
     }
 
+    fn signing_keys_fit(&mut self, key: &str, secrets: &[SecretRef]) {
+        for reference in secrets {
+            if let Ok(Some(secret)) = reference.resolve()
+                && let Err(error) = signature::standard_webhooks::signing_keys(&secret)
+            {
+                self.add(&format!("{key}.secrets"), format!("{reference}: {error}"));
+            }
+        }
+    }
+
     fn url_is_http(&mut self, key: &str, reference: &SecretRef) {
         use secrecy::ExposeSecret;
         let Ok(Some(text)) = reference.resolve() else { return };
@@ -292,7 +273,8 @@ impl Check<'_> {
     pub(crate) fn effects_have_destinations(&mut self, settings: &Settings) {
         for (kind, flow) in &settings.flows {
             for (at, effect) in flow.effects.iter().enumerate() {
-                if !settings.destinations.contains_key(&effect.destination) {
+                let missing = !settings.destinations.contains_key(&effect.destination);
+                if missing && !self.is_faulty(&format!("destinations.{}", effect.destination)) {
                     self.add(
                         &format!("flows.{kind}.effects[{at}].destination"),
                         format!("no destination \"{}\": add [destinations.{0}]", effect.destination),
@@ -300,6 +282,13 @@ impl Check<'_> {
                 }
             }
         }
+    }
+
+    /// Whether this table has a fault already: what follows from that is not told again.
+    fn is_faulty(&self, table: &str) -> bool {
+        self.faults.iter().any(|fault| {
+            fault.key.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        })
     }
 
     /// Whether one of the references is set; those that are set but unusable are faults.

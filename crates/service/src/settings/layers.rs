@@ -85,11 +85,20 @@ impl Layers {
         // The key of a fault may go on below what a layer can tell; its longest known beginning decides.
         let mut parts: Vec<&str> =
             key.split('.').map(|part| part.split('[').next().unwrap_or(part)).collect();
+        let mut is_whole = self.files.iter().all(|(_, table)| !has(table, &parts));
         while !parts.is_empty() {
             let variable = format!("{PREFIX}{}", parts.join("__").to_uppercase());
             if std::env::vars_os().any(|(name, _)| name.to_string_lossy().to_uppercase() == variable) {
                 return format!("environment {variable}");
             }
+            let below = format!("{variable}__");
+            let set_below =
+                |name: &std::ffi::OsStr| name.to_string_lossy().to_uppercase().starts_with(&below);
+            if is_whole && let Some((name, _)) = std::env::vars_os().find(|(name, _)| set_below(name)) {
+                // An unknown section exists only because something below it is set.
+                return format!("environment {}", name.to_string_lossy());
+            }
+            is_whole = false;
             if let Some((name, _)) = self.files.iter().rev().find(|(_, table)| has(table, &parts)) {
                 return name.clone();
             }

@@ -1,5 +1,6 @@
 //! The configuration: layers, sections, and the check of the whole.
 
+mod bounds;
 mod check;
 mod configured;
 mod duration;

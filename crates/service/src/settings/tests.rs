@@ -118,3 +118,41 @@ fn a_folder_that_does_not_exist_is_a_fault() {
     let found = Configured::load(Path::new("/nonexistent/ordem")).unwrap_err();
     assert!(found[0].to_string().contains("/nonexistent/ordem"));
 }
+
+#[test]
+fn what_follows_from_a_fault_is_not_told_again() {
+    let found = faults("[flows.order]\nstatusses = [\"created\"]\n");
+    assert_eq!(found.len(), 1, "{found:?}");
+    let found = faults("[destinations.fulfillment]\nurls = \"env:X\"\n");
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
+#[test]
+fn lengths_of_time_that_would_end_or_never_end_the_work_are_refused() {
+    let found = faults(
+        "[service]\ndrain_timeout = \"0s\"\n[applier]\nretention = \"0s\"\nbackoff_cap = \"0s\"\n\
+         [publisher]\nbackoff_base = \"0s\"\nconnect_timeout = \"0s\"\n[receiver]\nadmin = \"127.0.0.1:8080\"\n",
+    );
+    for key in [
+        "service.drain_timeout",
+        "applier.retention",
+        "applier.backoff_cap",
+        "publisher.backoff_base",
+        "publisher.connect_timeout",
+        "receiver.admin",
+    ] {
+        assert!(found.iter().any(|fault| fault.contains(key)), "{key} not in {found:?}");
+    }
+}
+
+#[test]
+fn a_signing_secret_that_makes_no_key_is_a_fault() {
+    let dir = tempfile::tempdir().unwrap();
+    let secret = dir.path().join("secret");
+    fs::write(&secret, "whsec_!!!").unwrap();
+    let found = faults(&format!(
+        "[destinations.other]\ntype = \"http\"\nurl = \"env:ORDEM_TEST_NOT_SET\"\nsecrets = [\"file:{}\"]\n",
+        secret.display()
+    ));
+    assert!(found[0].contains("destinations.other.secrets") && found[0].contains("base64"), "{found:?}");
+}

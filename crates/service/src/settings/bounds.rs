@@ -1,0 +1,72 @@
+//! Bounds: numbers and lengths of time that would stop the work or never end it are refused.
+
+use crate::settings::{Settings, check::Check};
+
+impl Check<'_> {
+    pub(crate) fn bounds(&mut self, settings: &Settings) {
+        let at_least_one = [
+            ("database.connections_max", settings.database.connections_max),
+            ("receiver.committers", settings.receiver.committers),
+            ("receiver.batch_max", settings.receiver.batch_max),
+            ("receiver.queue_max", settings.receiver.queue_max),
+            ("receiver.body_bytes_max", settings.receiver.body_bytes_max),
+            ("receiver.connections_max", settings.receiver.connections_max),
+            ("applier.workers", settings.applier.workers),
+            ("applier.batch_max", settings.applier.batch_max),
+            ("applier.attempts_max", settings.applier.attempts_max as usize),
+            ("publisher.batch_max", settings.publisher.batch_max),
+            ("publisher.concurrency", settings.publisher.concurrency),
+            ("publisher.attempts_max", settings.publisher.attempts_max as usize),
+            ("reconciler.pages_max", settings.reconciler.pages_max as usize),
+            ("reconciler.attempts_max", settings.reconciler.attempts_max as usize),
+        ];
+        for (key, value) in at_least_one {
+            if value == 0 {
+                self.add(key, "must be at least 1");
+            }
+        }
+        let publisher = &settings.publisher;
+        if publisher.lease <= publisher.request_timeout {
+            self.add(
+                "publisher.lease",
+                "must be longer than publisher.request_timeout, or a slow call is made twice",
+            );
+        }
+        let waits = [
+            ("receiver.body_timeout", settings.receiver.body_timeout),
+            ("receiver.store_timeout", settings.receiver.store_timeout),
+            ("applier.poll", settings.applier.poll),
+            ("publisher.poll", publisher.poll),
+            ("publisher.request_timeout", publisher.request_timeout),
+            ("publisher.connect_timeout", publisher.connect_timeout),
+            ("publisher.backoff_base", publisher.backoff_base),
+            ("publisher.backoff_cap", publisher.backoff_cap),
+            ("applier.backoff_base", settings.applier.backoff_base),
+            ("applier.backoff_cap", settings.applier.backoff_cap),
+            ("applier.retention", settings.applier.retention),
+            ("reconciler.connect_timeout", settings.reconciler.connect_timeout),
+            ("service.drain_timeout", settings.service.drain_timeout),
+            ("reconciler.every", settings.reconciler.every),
+            ("reconciler.request_timeout", settings.reconciler.request_timeout),
+            ("database.acquire_timeout", settings.database.acquire_timeout),
+            ("database.statement_timeout", settings.database.statement_timeout),
+        ];
+        for (key, span) in waits {
+            if span.get().is_zero() {
+                self.add(key, "must be longer than 0");
+            }
+        }
+        if settings.receiver.listen.port() != 0
+            && settings.receiver.listen.port() == settings.receiver.admin.port()
+        {
+            self.add("receiver.admin", "has the port of receiver.listen: give each its own");
+        }
+        if tracing_subscriber::EnvFilter::try_new(&settings.telemetry.log_filter).is_err() {
+            let filter = &settings.telemetry.log_filter;
+            self.add(
+                "telemetry.log_filter",
+                format!("\"{filter}\" is no filter: write it like info or info,applier=debug"),
+            );
+        }
+    }
+}
