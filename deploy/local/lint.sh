@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Every check that is no test. Runs them all and names those that failed. A tool that is missing is named and its check
-# skipped, save kubernetes-validate, which is installed into target/lint-venv where Python can.
+# skipped, save kubernetes-validate and promtool, which are put into target/ where Python and apt can. With CI set a check
+# that is skipped has failed, but for the two optional ones: cargo-deny, which would take longer to build than all the rest,
+# and kubectl, which not every Debian has.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
@@ -13,7 +15,11 @@ check() { # NAME COMMAND…
   printf 'lint: %s\n' "$name"
   if ! "$@"; then failed+=("$name"); fi
 }
-skip() { printf 'lint: %s: skipped, %s\n' "$1" "$2"; skipped+=("$1"); }
+skip() { # NAME WHY [optional]
+  printf 'lint: %s: skipped, %s\n' "$1" "$2"
+  skipped+=("$1")
+  if [ -n "${CI:-}" ] && [ "${3:-}" != optional ]; then failed+=("$1 (skipped)"); fi
+}
 
 # A migration that someone may have run never changes: fixing it is the next migration's work. The base is what was
 # published last: MIGRATIONS_BASE, else the newest tag v*, else where the branch left the remote's.
@@ -68,6 +74,23 @@ validator() { # prints the kubernetes-validate to use
   echo $venv/bin/kubernetes-validate
 }
 
+promtool() { # prints the promtool to use; Debian's is taken out of the package of the server, which is not installed
+  local dir=target/lint-tools seen
+  if seen=$(type -P promtool); then echo "$seen"; return 0; fi
+  if [ ! -x $dir/promtool ]; then
+    have apt-get && have dpkg-deb || return 1
+    echo "lint: fetching promtool into $dir" >&2
+    rm -rf $dir && mkdir -p $dir/package || return 1
+    (cd $dir && apt-get download -q prometheus && dpkg-deb -x prometheus_*.deb package) >/dev/null 2>&1 || return 1
+    mv $dir/package/usr/bin/promtool $dir/promtool && rm -rf $dir/package $dir/*.deb
+  fi
+  echo $dir/promtool
+}
+
+alerts() {
+  "$1" check rules deploy/monitoring/prometheus-rules.yaml && "$1" test rules deploy/monitoring/prometheus-rules.test.yaml
+}
+
 kubernetes() {
   local validate=$1 dir out code=0
   out=$(mktemp -d)
@@ -99,18 +122,26 @@ check 'formatting' cargo fmt --all --check
 check 'Clippy' cargo clippy ${locked:+"$locked"} --workspace --all-targets -- -D warnings
 check 'one TLS provider' one_tls_provider
 if cargo deny --version >/dev/null 2>&1; then check 'bans, licences, sources' cargo deny --offline check bans licenses sources
-else skip 'bans, licences, sources' 'cargo-deny is not installed'; fi
+else skip 'bans, licences, sources' 'cargo-deny is not installed' optional; fi
 check 'migrations: names' migrations_numbered
 check 'migrations: unchanged once published' migrations_unchanged
 if have shellcheck; then check 'scripts' scripts; else skip 'scripts' 'shellcheck is not installed'; fi
 check 'Dockerfile knows every crate' dockerfile_knows_crates
+have kubectl || skip 'Kubernetes: kustomize' 'kubectl is not installed' optional
 if validate=$(validator); then check 'Kubernetes' kubernetes "$validate"
 else skip 'Kubernetes' 'kubernetes-validate is not installed and could not be'; fi
 if docker compose version >/dev/null 2>&1; then check 'compose file' compose docker compose
 elif have docker-compose; then check 'compose file' compose docker-compose
 else skip 'compose file' 'docker compose is not installed'; fi
-if have promtool; then check 'alerts' promtool test rules deploy/monitoring/prometheus-rules.test.yaml
-else skip 'alerts' 'promtool is not installed'; fi
+if promtool=$(promtool); then check 'alerts' alerts "$promtool"
+else skip 'alerts' 'promtool is not installed and could not be fetched'; fi
+if have python3; then
+  check 'documents: metrics, their labels and values' deploy/local/check-docs.py metrics
+  check 'documents: alerts' deploy/local/check-docs.py alerts
+  check 'documents: a comment for each setting' deploy/local/check-docs.py config
+  check 'documents: links' deploy/local/check-docs.py links
+  check 'documents: commands' deploy/local/check-docs.py commands
+else skip 'documents' 'python3 is not installed'; fi
 
 if [ ${#skipped[@]} -gt 0 ]; then printf 'lint: skipped: '; printf '%s; ' "${skipped[@]}"; echo; fi
 if [ ${#failed[@]} -gt 0 ]; then printf 'lint: FAILED: '; printf '%s; ' "${failed[@]}"; echo; exit 1; fi
