@@ -28,11 +28,10 @@ if [ "${1:-}" != inside ]; then
     REFERENCE=$(cd "$REFERENCE" && pwd)
     export REFERENCE
   fi
-  for tool in psql curl python3; do command -v "$tool" >/dev/null 2>&1 || fail "$tool is not installed"; done
-  echo 'bench: building receiver applier ordem flood (release)'
-  # Two builds: `--bins --example` in one would build the example with the features of all the packages.
-  cargo build --release --bins -p receiver -p applier -p ordem
-  cargo build --release -p sandbox --example flood
+  command -v curl >/dev/null 2>&1 || fail 'curl is not installed'
+  echo 'bench: building the programs and the load generator (release)'
+  # All that the images hold in one build: what is measured is what is shipped, and `make demo` needs no build of its own.
+  cargo build --release --bins --example flood -p receiver -p applier -p publisher -p reconciler -p ordem -p sandbox
   exec deploy/local/with-postgres.sh -- deploy/local/bench.sh inside
 fi
 
@@ -68,10 +67,11 @@ ordem() {
   export ORDEM__APPLIER__ADMIN=127.0.0.1:3920 RUST_LOG="${RUST_LOG:-warn}"
   exec "$bin/$1" "${@:2}"
 }
-drop() { psql -Xq -d "$admin" -c 'drop database if exists ordem_bench with (force)' 2>/dev/null; }
+sql() { deploy/local/postgres.sh sql --dir "$POSTGRES_DIR" "$@"; }
+drop() { sql 'drop database if exists ordem_bench with (force)' 2>/dev/null; }
 fresh() {
   drop
-  psql -Xq -d "$admin" -c 'create database ordem_bench'
+  sql 'create database ordem_bench'
   (ordem ordem migrate) >"$work/migrate.log" 2>&1 || { cat "$work/migrate.log" >&2; fail 'ordem migrate failed'; }
 }
 start() { # PROGRAM ADMIN-PORT
@@ -86,6 +86,15 @@ start() { # PROGRAM ADMIN-PORT
 }
 load() { "$LOADGEN" --file "$REQUESTS" --addr "$listen" -c "$connections"; }
 
+# BSD's date knows no %N.
+now() { case $(date +%N) in *N) perl -MTime::HiRes=time -e 'printf "%.6f", time' ;; *) date +%s.%N ;; esac; }
+field() { sed -n "s/.*\"$1\": *\([0-9.]*\).*/\1/p"; }
+all_stored() { # one that was turned away costs nothing: no rate means anything then
+  local answers
+  answers=$(sed -n 's/.*"answers":{\([^}]*\)}.*/\1/p' <<<"$1")
+  if tr , '\n' <<<"$answers" | grep -qv '^"2[0-9][0-9]":'; then fail "not everything was answered with 2xx: $answers"; fi
+}
+
 measure_ours() {
   local received together t0 t1 waiting
   fresh
@@ -95,27 +104,25 @@ measure_ours() {
   fresh
   start receiver 3919
   start applier 3920
-  t0=$(date +%s.%N)
+  t0=$(now)
   together=$(load)
   while :; do
-    waiting=$(psql -XAtd "$url" -c 'select count(*) from ordem.events where outcome is null')
+    waiting=$(sql --database ordem_bench 'select count(*) from ordem.events where outcome is null')
     [ "$waiting" != 0 ] || break
+    kill -0 "${pids[1]}" 2>/dev/null || { tail -n 20 "$work/applier.log" >&2; fail 'the applier ended'; }
     sleep 0.1
   done
-  t1=$(date +%s.%N)
+  t1=$(now)
   stop_all
   drop
-  python3 - "$received" "$together" "$DISTINCT" "$t0" "$t1" <<'P'
-import json, sys
-received, together = (json.loads(line) for line in sys.argv[1:3])
-distinct, t0, t1 = int(sys.argv[3]), float(sys.argv[4]), float(sys.argv[5])
-for run in received, together:
-    if any(not word.startswith('2') for word in run['answers']):
-        sys.exit(f"bench: not everything was answered with 2xx, so no rate means anything: {run['answers']}")
-print(json.dumps({'program': 'ordem', 'receive_rps': received['rps'], 'receive_p50_us': received['p50_us'],
-                  'receive_p99_us': received['p99_us'], 'e2e_eps': round(distinct / (t1 - t0)),
-                  'e2e_p99_us': together['p99_us'], 'distinct': distinct, 'requests': received['requests']}))
-P
+  all_stored "$received"
+  all_stored "$together"
+  awk -v rps="$(field rps <<<"$received")" -v p50="$(field p50_us <<<"$received")" -v p99="$(field p99_us <<<"$received")" \
+    -v requests="$(field requests <<<"$received")" -v e2e_p99="$(field p99_us <<<"$together")" \
+    -v distinct="$DISTINCT" -v t0="$t0" -v t1="$t1" 'BEGIN {
+      printf "{\"program\":\"ordem\",\"receive_rps\":%d,\"receive_p50_us\":%d,\"receive_p99_us\":%d,\"e2e_eps\":%d,", rps, p50, p99, distinct / (t1 - t0)
+      printf "\"e2e_p99_us\":%d,\"distinct\":%d,\"requests\":%d}\n", e2e_p99, distinct, requests
+    }'
 }
 
 for round in $(seq "$rounds"); do
@@ -123,12 +130,10 @@ for round in $(seq "$rounds"); do
   measure_ours | tee "$work/ours"
   [ -n "${REFERENCE:-}" ] || continue
   (cd "$work" && "$REFERENCE/measure.sh") >"$work/reference"
-  python3 - "$work/ours" "$work/reference" <<'P'
-import json, sys
-ours, reference = (json.loads(open(path).readlines()[-1]) for path in sys.argv[1:3])
-print(json.dumps({'program': 'reference', **reference}))
-for name in ('receive_rps', 'e2e_eps'):
-    print(f'  {name:15} {ours[name] / reference[name]:6.1f} times the reference')
-print(f"  {'receive_p99':15} {ours['receive_p99_us'] / reference['receive_p99_us']:6.2f} of the reference")
-P
+  reference=$(tail -n 1 "$work/reference")
+  echo "{\"program\":\"reference\",${reference#\{}"
+  for name in receive_rps e2e_eps receive_p99_us; do
+    awk -v name="$name" -v ours="$(field "$name" <"$work/ours")" -v reference="$(field "$name" <<<"$reference")" \
+      'BEGIN { printf "  %-15s %6.2f times the reference\n", name, (reference > 0 ? ours / reference : 0) }'
+  done
 done

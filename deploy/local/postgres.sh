@@ -5,6 +5,8 @@
 #       Prints `export …` lines for eval: DATABASE_URL, TEST_DATABASE_URL and DATABASE_URL_ADMIN. Notes go to standard error.
 #       --fast      no fsync: for tests, whose data nobody needs after a power cut
 #       --database  makes a fresh database for DATABASE_URL (dropped again by `stop`)
+#   postgres.sh sql --dir DIR [--database NAME] STATEMENT
+#       Runs it on that server as its administrator, with whatever psql there is, Docker's included.
 #   postgres.sh stop --dir DIR
 #       Stops what `start` started, by its id, and removes it and DIR.
 #
@@ -117,10 +119,12 @@ url_with_database() {
   esac
 }
 
-sql() {
-  if [ "$kind" = container ]; then docker exec -i "$container" psql -XqAt -v ON_ERROR_STOP=1 -U postgres -d postgres -c "$1"
-  elif [ -n "$bin" ] && [ -x "$bin/psql" ]; then "$bin/psql" -XqAt -v ON_ERROR_STOP=1 -d "$admin_url" -c "$1"
-  elif have psql; then psql -XqAt -v ON_ERROR_STOP=1 -d "$admin_url" -c "$1"
+sql() { # STATEMENT [DATABASE]
+  local options=(-XqAt -v ON_ERROR_STOP=1 -c "$1") url=$admin_url
+  if [ -n "${2:-}" ]; then url=$(url_with_database "$admin_url" "$2"); fi
+  if [ "$kind" = container ]; then docker exec -i "$container" psql "${options[@]}" -U postgres -d "${2:-postgres}"
+  elif [ -n "$bin" ] && [ -x "$bin/psql" ]; then "$bin/psql" "${options[@]}" -d "$url"
+  elif have psql; then psql "${options[@]}" -d "$url"
   else note 'psql is not installed'; return 1
   fi
 }
@@ -246,18 +250,31 @@ stop() {
   rm -rf "$dir"
 }
 
-command=${1:-} dir='' fast='' want_database=''
+ask() {
+  # shellcheck source=/dev/null
+  . "$dir/state"
+  sql "$statement" "$want_database"
+}
+
+command=${1:-} dir='' fast='' want_database='' statement=''
 [ $# -eq 0 ] || shift
 while [ $# -gt 0 ]; do
   case $1 in
     --dir) dir=${2:?--dir wants a folder}; shift ;;
     --fast) fast=1 ;;
     --database) want_database=${2:?--database wants a name}; shift ;;
-    *) fail "unknown argument $1" ;;
+    *)
+      if [ "$command" != sql ] || [ -n "$statement" ]; then fail "unknown argument $1"; fi
+      statement=$1
+      ;;
   esac
   shift
 done
 case $command in
   start | stop) [ -n "$dir" ] || fail '--dir DIR is missing'; "$command" ;;
+  sql)
+    if [ -z "$dir" ] || [ -z "$statement" ]; then fail '--dir DIR or the statement is missing'; fi
+    ask
+    ;;
   *) sed -n '2,/^set /p' "$0" | sed -n 's/^# \{0,1\}//p' >&2; exit 2 ;;
 esac

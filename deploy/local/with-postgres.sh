@@ -4,7 +4,8 @@
 #   with-postgres.sh [--fast] [--database NAME] [--keep DIR] [--] COMMAND ARGS…
 #
 # COMMAND gets DATABASE_URL, TEST_DATABASE_URL and DATABASE_URL_ADMIN (see postgres.sh, which takes --fast and --database),
-# no standard input, and a process group of its own, of which nothing survives it. Its exit code is passed on.
+# POSTGRES_DIR (for `postgres.sh sql --dir`), no standard input, and a process group of its own, of which nothing survives
+# it. Its exit code is passed on.
 # --keep DIR leaves the server (and what COMMAND left running) up: `postgres.sh stop --dir DIR` stops the server.
 # shellcheck disable=SC2317  # the functions that traps call look unreachable to it
 set -euo pipefail
@@ -66,6 +67,7 @@ trap 'on_signal HUP' HUP
 
 exports=$("$here/postgres.sh" start --dir "$dir" ${options[@]+"${options[@]}"})
 eval "$exports"
+export POSTGRES_DIR="$dir"
 stay=$keep
 
 set -m # a process group for the command
