@@ -17,6 +17,9 @@ pub enum Failure {
     /// The call got no answer.
     #[error(transparent)]
     Call(#[from] CallError),
+    /// The provider goes on asking for waits.
+    #[error("the provider wants to be left alone: it made us wait {0} s for one page and asks for more")]
+    Throttled(u64),
     /// The answer is no success.
     #[error("the provider answered with status {0}")]
     Status(u16),

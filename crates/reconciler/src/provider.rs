@@ -123,6 +123,7 @@ impl Trouble {
                 Failure::Call(CallError::TimedOut) => "timed_out",
                 Failure::Call(_) => "unreachable",
                 Failure::Oversized(_) => "oversized",
+                Failure::Throttled(_) => "throttled",
                 Failure::Status(_)
                 | Failure::Redirect(_)
                 | Failure::NoPage(_)

@@ -65,6 +65,16 @@ pub(crate) struct Plan {
     /// Most pages beyond the cursor. Those before it, the overlap, are not counted, or a burst of changes that
     /// fills the overlap would keep every round from getting on; yet there is a bound to all of them.
     pub(crate) pages_max: u32,
+    /// Whether what is read is stored, or only counted.
+    pub(crate) keeping: Keeping,
+}
+
+/// What becomes of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeping {
+    Store,
+    /// The page is stored and taken back, so that the count is that of storing it.
+    Count,
 }
 
 /// All pages of a round, as a multiple of `reconciler.pages_max`.
@@ -83,7 +93,21 @@ impl SourceReader {
         progress: &mut (dyn FnMut(&Pulled) + Send),
     ) -> (Pulled, End) {
         let window = Window { from, to, far_ahead: None };
-        self.pull(&Plan { window, origin, cursor: None, pages_max: u32::MAX }, progress).await
+        let plan = Plan { window, origin, cursor: None, pages_max: u32::MAX, keeping: Keeping::Store };
+        self.pull(&plan, progress).await
+    }
+
+    /// As [`SourceReader::pull_window`], but nothing stays stored: what it tells as stored would have been.
+    pub async fn count_window(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+        origin: Origin,
+        progress: &mut (dyn FnMut(&Pulled) + Send),
+    ) -> (Pulled, End) {
+        let window = Window { from, to, far_ahead: None };
+        let plan = Plan { window, origin, cursor: None, pages_max: u32::MAX, keeping: Keeping::Count };
+        self.pull(&plan, progress).await
     }
 
     pub(crate) async fn pull(
@@ -147,7 +171,7 @@ impl SourceReader {
         cursor: Option<Timestamp>,
         pulled: &mut Pulled,
     ) -> Result<bool, Failure> {
-        let Some(stored) = self.store(items, plan.origin, cursor).await? else { return Ok(false) };
+        let Some(stored) = self.store(items, plan, cursor).await? else { return Ok(false) };
         pulled.pages += 1;
         pulled.stored += stored.events;
         pulled.recovered += stored.facts;
@@ -170,7 +194,13 @@ impl SourceReader {
             let wait = match answer {
                 Ok(body) => return Ok(Some(body)),
                 Err(Trouble::Lasting(failure)) => return Err(failure),
-                Err(Trouble::Throttled(asked)) => self.throttled(&backoff, asked),
+                Err(Trouble::Throttled(asked)) => {
+                    // The last wait was obeyed as well, so whoever asks next asks when it may.
+                    if let Some(waited) = backoff.throttled_for_good() {
+                        return Err(Failure::Throttled(waited.as_secs()));
+                    }
+                    self.throttled(&mut backoff, asked)
+                }
                 Err(Trouble::Transient(failure)) => match backoff.after_failure() {
                     Some(wait) => {
                         let retry_in_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
@@ -184,7 +214,7 @@ impl SourceReader {
         }
     }
 
-    fn throttled(&self, backoff: &Backoff, asked: Duration) -> Duration {
+    fn throttled(&self, backoff: &mut Backoff, asked: Duration) -> Duration {
         let wait = backoff.throttled(asked);
         tracing::info!(
             source = self.name,

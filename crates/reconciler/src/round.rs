@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use crate::{
     End, Pulled,
     patience::Patience,
-    pull::{Plan, Window},
+    pull::{Keeping, Plan, Window},
     source::{SourceReader, before},
 };
 
@@ -28,7 +28,13 @@ impl SourceReader {
         let cursor = cursor.unwrap_or(window.from);
         self.lag.reached(cursor);
         let pages_max = self.settings().pages_max;
-        let plan = Plan { window, origin: Origin::Reconcile, cursor: Some(cursor), pages_max };
+        let plan = Plan {
+            window,
+            origin: Origin::Reconcile,
+            cursor: Some(cursor),
+            pages_max,
+            keeping: Keeping::Store,
+        };
         let (pulled, end) = self.pull(&plan, &mut |_| {}).await;
         self.ended(pulled, end, Some(window.to))
     }

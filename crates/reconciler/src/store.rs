@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::{
     page::{Item, PageItems},
     patience::Patience,
+    pull::{Keeping, Plan},
     source::SourceReader,
 };
 
@@ -36,12 +37,12 @@ impl SourceReader {
     pub(crate) async fn store(
         &self,
         page: &PageItems<'_>,
-        origin: Origin,
+        plan: &Plan,
         cursor: Option<Timestamp>,
     ) -> db::Result<Option<StoredPage>> {
         let mut patience = Patience::new(&self.name, &self.parts.shutdown);
         loop {
-            match self.store_once(page, origin, cursor).await {
+            match self.store_once(page, plan, cursor).await {
                 Ok(stored) => return Ok(Some(stored)),
                 Err(error) => {
                     if !patience.bear(error).await? {
@@ -55,7 +56,7 @@ impl SourceReader {
     async fn store_once(
         &self,
         page: &PageItems<'_>,
-        origin: Origin,
+        plan: &Plan,
         cursor: Option<Timestamp>,
     ) -> db::Result<StoredPage> {
         let now = self.now();
@@ -63,23 +64,27 @@ impl SourceReader {
         let transaction = client.transaction().await?;
         let rows = resources::load(&transaction, &page.resources()).await?;
         let news = self.news(page, &rows);
-        let events: Vec<NewEvent<'_>> = news.values().map(|item| self.event(item, origin, now)).collect();
+        let events: Vec<NewEvent<'_>> =
+            news.values().map(|item| self.event(item, plan.origin, now)).collect();
         let known = if events.is_empty() { Vec::new() } else { inbox::store(&transaction, &events).await? };
         let cursor = match cursor {
             Some(to) => Some(cursors::advance(&transaction, &self.name, self.cursor_name(), to, now).await?),
             None => None,
         };
-        transaction.commit().await?;
+        match plan.keeping {
+            Keeping::Store => transaction.commit().await?,
+            Keeping::Count => transaction.rollback().await?,
+        }
 
         let known: BTreeSet<Uuid> = known.iter().map(|duplicate| duplicate.event_id).collect();
         let fresh = events.iter().zip(news.values()).filter(|(event, _)| !known.contains(&event.event_id));
         let (mut events, mut facts) = (0, 0);
         for (event, item) in fresh {
-            tracing::debug!(source = self.name, event.id = %event.event_id, "stored what the inbox did not know");
+            tracing::debug!(source = self.name, event.id = %event.event_id, "the inbox did not know it");
             events += 1;
             facts += u64::from(item.resource().is_some());
         }
-        if events > 0 {
+        if events > 0 && plan.keeping == Keeping::Store {
             self.hint(&client).await;
         }
         Ok(StoredPage { events, facts, cursor })

@@ -46,6 +46,34 @@ async fn a_wait_is_obeyed_up_to_the_bound() {
 }
 
 #[tokio::test]
+async fn a_provider_that_never_stops_asking_for_waits_ends_the_round_and_the_next_goes_on_at_the_cursor() {
+    let world = World::with("retry_after_max = \"1s\"").await;
+    world.store.fill(6);
+    world.store.page_size(2);
+    let busy = || Answer::Status(429, "retry-after", "60".to_owned());
+    world.store.script([Answer::Page, busy(), busy(), busy(), busy()]);
+    let reason = world.failing_round().await;
+    assert_eq!(
+        reason,
+        "the provider wants to be left alone: it made us wait 3 s for one page and asks for more"
+    );
+    assert_eq!(world.store.queries().len(), 5, "the first page, and the second after each of three waits");
+    assert_eq!(world.cursor().await.unwrap(), "2026-01-02T03:00:01Z");
+    assert_eq!(world.round().await.stored, 4);
+    assert_eq!(world.cursor().await.unwrap(), "2026-01-02T03:00:05Z");
+}
+
+#[tokio::test]
+async fn waits_before_one_page_do_not_count_for_the_next() {
+    let world = World::with("retry_after_max = \"1s\"").await;
+    world.store.fill(4);
+    world.store.page_size(2);
+    let busy = || Answer::Status(429, "retry-after", "1".to_owned());
+    world.store.script([busy(), busy(), Answer::Page, busy(), busy(), Answer::Page]);
+    assert_eq!(world.round().await.stored, 4);
+}
+
+#[tokio::test]
 async fn a_page_that_fails_for_good_leaves_the_cursor_where_the_stored_pages_end() {
     let world = World::new().await;
     world.store.fill(6);

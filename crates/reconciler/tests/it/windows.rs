@@ -24,3 +24,18 @@ async fn a_window_stores_what_changed_in_it_and_tells_its_progress() {
     let again = world.reader().pull_window(from, to, Origin::Backfill, &mut |_| {}).await;
     assert_eq!(again.0.stored, 0);
 }
+
+#[tokio::test]
+async fn counting_a_window_tells_what_storing_it_would_and_stores_nothing() {
+    let world = World::new().await;
+    world.store.fill(30);
+    world.store.page_size(10);
+    let (from, to) = (at("2026-01-02T03:00:00Z"), at("2026-01-02T03:01:00Z"));
+    let reader = world.reader();
+    let (counted, end) = reader.count_window(from, to, Origin::Backfill, &mut |_| {}).await;
+    assert!(matches!(end, End::Complete), "{end:?}");
+    assert!(world.events().await.is_empty());
+    let (pulled, _) = reader.pull_window(from, to, Origin::Backfill, &mut |_| {}).await;
+    assert_eq!((counted.pages, counted.items, counted.stored), (3, 30, 30));
+    assert_eq!(counted, pulled);
+}
