@@ -91,10 +91,12 @@ fn compare_orders(ledger: &mut Ledger, evidence: &Evidence, views: &Views) {
         let now = &truth.now;
         let columns = [
             ("status", now.status.in_ordem().to_owned(), Some(row.status.clone())),
+            ("version", now.sequence.to_string(), Some(row.version.to_string())),
             ("total_minor", now.total_cents.to_string(), row.total_minor.map(|n| n.to_string())),
             ("customer_email", now.customer_email.clone(), row.customer_email.clone()),
         ];
-        for (column, store, ordem) in columns {
+        let currency = truth.currency.clone().map(|store| ("currency", store, row.currency.clone()));
+        for (column, store, ordem) in columns.into_iter().chain(currency) {
             if ordem.as_deref() != Some(&*store) {
                 ledger.differences.push(Difference::OrderDiffers {
                     order: order.clone(),

@@ -21,7 +21,7 @@ use crate::{
     dice::Dice,
     store::{
         life::{Demand, Status},
-        order::{Names, Order},
+        order::{CURRENCY, Names, Order},
         page::Position,
     },
 };
@@ -70,6 +70,8 @@ pub struct OrderTruth {
     pub now: Snapshot,
     /// The effects its life demands.
     pub demand: Demand,
+    /// Its currency, which only webhooks tell: `None` where none was accepted.
+    pub currency: Option<String>,
     /// Whether its life is over.
     pub complete: bool,
 }
@@ -218,6 +220,7 @@ impl Store {
         let orders = state.orders.iter().map(|standing| OrderTruth {
             now: self.show(standing),
             demand: standing.order.life.demand(),
+            currency: (standing.accepted != 0).then(|| CURRENCY.to_owned()),
             complete: standing.complete(),
         });
         let accepted = state.orders.iter().flat_map(|standing| {

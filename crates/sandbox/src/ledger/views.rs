@@ -27,8 +27,12 @@ pub struct OrderRow {
     pub id: String,
     /// Its status in Ordem's words.
     pub status: String,
+    /// The version of the fact that gave it.
+    pub version: i64,
     /// What the customer pays, in minor units.
     pub total_minor: Option<i64>,
+    /// The currency of it.
+    pub currency: Option<String>,
     /// The customer's address.
     pub customer_email: Option<String>,
 }
@@ -148,7 +152,9 @@ fn order(row: &Row) -> Result<OrderRow, tokio_postgres::Error> {
     Ok(OrderRow {
         id: row.try_get("id")?,
         status: row.try_get("status")?,
+        version: row.try_get("version")?,
         total_minor: row.try_get("total_minor")?,
+        currency: row.try_get("currency")?,
         customer_email: row.try_get("customer_email")?,
     })
 }

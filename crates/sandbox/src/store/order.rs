@@ -9,6 +9,9 @@ use crate::{
     store::life::{Life, Status},
 };
 
+/// What every order is paid in.
+pub const CURRENCY: &str = "BRL";
+
 /// What of an order never changes: derived from the seed and its number.
 #[derive(Debug, Clone, Copy)]
 pub struct Order {
@@ -81,7 +84,7 @@ impl Order {
                 id: &names.order(self.number),
                 total_cents: self.total_cents(),
                 customer_email: (!self.hides_email(sequence, lost_share)).then_some(&*email),
-                currency: "BRL",
+                currency: CURRENCY,
                 items: (0..ITEMS).map(|n| Item::of(self.number, n)).collect(),
             },
         };

@@ -39,13 +39,16 @@ impl Scene {
                 customer_email: "a@example.com".into(),
             },
             demand: life.demand(),
+            currency: Some("BRL".into()),
             complete: true,
         });
         scene.evidence.truth.accepted.push("evt_1".into());
         scene.views.orders.push(OrderRow {
             id: "ped_1".into(),
             status: status.in_ordem().into(),
+            version: 3,
             total_minor: Some(100),
+            currency: Some("BRL".into()),
             customer_email: Some("a@example.com".into()),
         });
         scene.event(Some("evt_1"), "webhook", Some("applied"));
@@ -128,6 +131,22 @@ fn a_column_that_differs_is_seen() {
     let mut scene = Scene::shipped();
     scene.views.orders[0].customer_email = None;
     assert_eq!(scene.difference(), "ped_1: customer_email is null, the store has a@example.com");
+
+    let mut scene = Scene::shipped();
+    scene.views.orders[0].version = 2;
+    assert_eq!(scene.difference(), "ped_1: version is 2, the store has 3");
+
+    let mut scene = Scene::shipped();
+    scene.views.orders[0].currency = None;
+    assert_eq!(scene.difference(), "ped_1: currency is null, the store has BRL");
+}
+
+#[test]
+fn a_currency_that_no_webhook_told_is_not_asked_for() {
+    let mut scene = Scene::shipped();
+    scene.evidence.truth.orders[0].currency = None;
+    scene.views.orders[0].currency = None;
+    assert!(scene.ledger().is_clean());
 }
 
 #[test]

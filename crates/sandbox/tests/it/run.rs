@@ -48,6 +48,8 @@ struct Rows {
 struct Order {
     facts: BTreeMap<u64, (String, Option<String>, i64)>,
     effects: Vec<&'static str>,
+    /// Only webhooks tell it.
+    currency: Option<String>,
 }
 
 impl Order {
@@ -123,6 +125,12 @@ impl Little {
         let order = |(id, order): (&String, &Order)| OrderRow {
             id: id.clone(),
             status: order.status().unwrap(),
+            version: order
+                .facts
+                .last_key_value()
+                .map(|(version, _)| i64::try_from(*version).unwrap())
+                .unwrap(),
+            currency: order.currency.clone(),
             total_minor: order.facts.values().next().map(|fact| fact.2),
             customer_email: order.facts.values().rev().find_map(|fact| fact.1.clone()),
         };
@@ -158,7 +166,9 @@ async fn receive(State(little): State<Arc<Little>>, headers: HeaderMap, body: By
         let email = data["customer_email"].as_str().map(str::to_owned);
         let fact = (status.to_owned(), email, data["total_cents"].as_i64().unwrap());
         let sequence = event["sequence"].as_u64().unwrap();
-        little.apply(&mut rows, data["id"].as_str().unwrap(), sequence, fact);
+        let order = data["id"].as_str().unwrap();
+        little.apply(&mut rows, order, sequence, fact);
+        rows.orders.get_mut(order).unwrap().currency = data["currency"].as_str().map(str::to_owned);
     }
     if rows.requests.is_multiple_of(30) {
         return StatusCode::INTERNAL_SERVER_ERROR;
