@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use tokio::sync::watch;
-use tokio_postgres::{AsyncMessage, Client, Config, NoTls, config::SslMode};
+use tokio_postgres::{AsyncMessage, Client, NoTls, config::SslMode};
 
 use crate::{Options, Result, tls};
 
@@ -75,14 +75,12 @@ impl Drop for Listener {
 }
 
 async fn listen(options: &Options, channel: Channel, wake: &watch::Sender<u64>) -> Result<()> {
-    let mut config: Config = options.url.parse()?;
+    let mut config = options.config()?;
     config.application_name(format!("{} listener", options.application_name));
-    config.connect_timeout(options.acquire_timeout);
     if config.get_ssl_mode() == SslMode::Require {
         let (client, connection) = config.connect(tls::connector()?).await?;
         return drive(client, connection, channel, wake).await;
     }
-    config.ssl_mode(SslMode::Disable);
     let (client, connection) = config.connect(NoTls).await?;
     drive(client, connection, channel, wake).await
 }

@@ -54,7 +54,8 @@ impl Options {
         self.config().map(drop)
     }
 
-    fn config(&self) -> Result<Config> {
+    /// How to dial, for the pool and the listener alike.
+    pub(crate) fn config(&self) -> Result<Config> {
         let mut config: Config = self.url.parse().map_err(|error: tokio_postgres::Error| {
             let detail =
                 std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
@@ -67,6 +68,10 @@ impl Options {
         config.connect_timeout(self.acquire_timeout);
         config.keepalives_idle(Duration::from_secs(30));
         config.tcp_user_timeout(Duration::from_secs(30));
+        // What an address means that says nothing of TLS: then there is none.
+        if config.get_ssl_mode() == SslMode::Prefer {
+            config.ssl_mode(SslMode::Disable);
+        }
         Ok(config)
     }
 
@@ -146,16 +151,13 @@ async fn dial(config: Config, runtime: Handle) -> Result<(Client, JoinHandle<()>
     Ok(dial_raw(config, runtime).await?)
 }
 
-async fn dial_raw(mut config: Config, runtime: Handle) -> Dialled {
+async fn dial_raw(config: Config, runtime: Handle) -> Dialled {
     if config.get_ssl_mode() == SslMode::Require
         && let Ok(connector) = tls::connector()
     {
         let (client, connection) = config.connect(connector).await?;
         let driver = runtime.spawn(async move { log_end(connection.await) });
         return Ok((client, driver));
-    }
-    if config.get_ssl_mode() == SslMode::Prefer {
-        config.ssl_mode(SslMode::Disable);
     }
     let (client, connection) = config.connect(NoTls).await?;
     let driver = runtime.spawn(async move { log_end(connection.await) });
