@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use db::inbox::{Claimed, Origin};
+use db::inbox::Claimed;
 use profile::{KeptHeaders, Reading, Stored};
 use service::settings::Configured;
 
@@ -20,7 +20,7 @@ pub(crate) fn read(configured: &Configured, event: &Claimed) -> Result<Reading, 
     let headers = KeptHeaders::parse(event.headers.as_deref());
     let stored = Stored {
         source: &event.source,
-        origin: origin(event.origin),
+        origin: event.origin,
         body: &event.body,
         headers: &headers,
         event_key: event.dedup_key.as_deref().unwrap_or_default(),
@@ -29,12 +29,4 @@ pub(crate) fn read(configured: &Configured, event: &Claimed) -> Result<Reading, 
     // A defect in reading one event must cost that event alone.
     catch_unwind(AssertUnwindSafe(|| profile.read(&stored, &|kind| configured.flow(kind))))
         .map_err(|_| "reading the event panicked: this is a defect, please report it".to_owned())
-}
-
-const fn origin(origin: Origin) -> profile::Origin {
-    match origin {
-        Origin::Webhook => profile::Origin::Webhook,
-        Origin::Reconcile => profile::Origin::Reconcile,
-        Origin::Backfill => profile::Origin::Backfill,
-    }
 }

@@ -26,10 +26,11 @@ mod version;
 
 pub use api::{Api, Auth, Get, List, Paging, SinceFormat};
 pub use document::{ELEMENTS_MAX, NESTING_MAX, Unreadable};
+pub use domain::Origin;
 pub use envelope::{Envelope, Incoming};
 pub use fault::Fault;
 pub use kept::KeptHeaders;
 pub use page::{Page, PageError};
 pub use profile::{Answers, Profile};
 pub use reader::IDENTIFIER_BYTES_MAX;
-pub use reading::{Origin, Reading, Stored};
+pub use reading::{Reading, Stored};

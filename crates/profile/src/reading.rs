@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use domain::{Fact, Flow, ResourceId};
+use domain::{Fact, Flow, Origin, ResourceId};
 use jiff::Timestamp;
 
 use crate::dedup::Dedup;
@@ -12,17 +12,6 @@ use crate::leaf::Leaf;
 use crate::profile::Profile;
 use crate::reader::Reader;
 use crate::shape::Leaves;
-
-/// Where a stored event came from; it decides by which rules it is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// The provider sent it.
-    Webhook,
-    /// The reconciler found it in the provider's API.
-    Reconcile,
-    /// An operator's first load or repair read it from the provider's API.
-    Backfill,
-}
 
 /// An event as the inbox keeps it.
 #[derive(Clone, Copy)]

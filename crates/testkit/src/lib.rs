@@ -3,12 +3,16 @@
 //! The PostgreSQL server is given by `TEST_DATABASE_URL` (an administrator's address; `make test` sets it). Without
 //! it the usual local address is tried.
 
+mod arrive;
 mod daemon;
 mod database;
+mod line;
 mod loja;
 mod wait;
 
+pub use arrive::arrive;
 pub use daemon::{Daemon, bin, free_port};
 pub use database::Database;
+pub use line::Line;
 pub use loja::{Event, SECRET, sign};
 pub use wait::{eventually, eventually_within};

@@ -3,12 +3,10 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use applier::Worker;
-use db::inbox::{NewEvent, Origin};
 use domain::{Clock, SettableClock};
 use jiff::Timestamp;
-use profile::Incoming;
 use service::{Context, Health, Shutdown, settings::Configured};
-use testkit::{Database, Event};
+use testkit::{Database, Event, arrive};
 use tokio_postgres::Client;
 
 /// The instant at which tests begin.
@@ -51,27 +49,8 @@ impl App {
 
     /// Puts bodies into the inbox as the receiver would, in this order.
     pub(crate) async fn arrive_raw(&self, source: &str, bodies: &[Vec<u8>]) {
-        let profile = &self.configured.profiles["loja"];
-        let pool = self.pool.get().await.unwrap();
-        for (at, body) in bodies.iter().enumerate() {
-            let now = self.clock.now();
-            for envelope in profile.envelopes(&Incoming { body, headers: &() }) {
-                let event = NewEvent {
-                    event_id: db::ids::new_id_in_order(now, at),
-                    source,
-                    dedup_key: envelope.dedup_key.as_deref(),
-                    body_hash: 0,
-                    event_type: envelope.event_type.as_deref(),
-                    kind: envelope.kind,
-                    resource_id: envelope.resource_id.as_deref(),
-                    origin: Origin::Webhook,
-                    received_at: now,
-                    headers: None,
-                    body: &envelope.body,
-                };
-                db::inbox::store(&pool, &[event]).await.unwrap();
-            }
-        }
+        let client = self.pool.get().await.unwrap();
+        arrive(&client, &self.configured.profiles["loja"], source, self.clock.now(), bodies).await;
     }
 
     /// Puts events of `loja` into the inbox.

@@ -9,7 +9,8 @@ mod store;
 
 pub use backlog::{Backlog, backlog};
 pub use claim::{Claimed, claim, claim_due_retries, claim_these};
+pub use domain::Origin;
 pub use outcome::{EventOutcome, EventVerdict, record_outcomes};
 pub use refused::{RefusedRequest, record_refused};
 pub use retry::{Failed, postpone};
-pub use store::{Duplicate, NewEvent, Origin, STORE, body_hash, store, store_with};
+pub use store::{Duplicate, NewEvent, STORE, body_hash, store, store_with};

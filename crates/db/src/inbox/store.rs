@@ -1,39 +1,13 @@
 //! Puts events into the inbox: key, event and queue row in one statement, so one commit.
 
 use deadpool_postgres::GenericClient;
+use domain::Origin;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use tokio_postgres::{Row, Statement, types::ToSql};
 use uuid::Uuid;
 
 use crate::Result;
-
-/// How an event came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Origin {
-    /// The provider sent it.
-    Webhook,
-    /// The reconciler read it from the provider's API.
-    Reconcile,
-    /// A backfill read it from the provider's API.
-    Backfill,
-}
-
-impl Origin {
-    /// The name in tables and views.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Webhook => "webhook",
-            Self::Reconcile => "reconcile",
-            Self::Backfill => "backfill",
-        }
-    }
-
-    /// The reverse of [`Origin::as_str`].
-    pub fn parse(text: &str) -> Option<Self> {
-        [Self::Webhook, Self::Reconcile, Self::Backfill].into_iter().find(|origin| origin.as_str() == text)
-    }
-}
 
 /// An event to be stored.
 #[derive(Debug, Clone)]

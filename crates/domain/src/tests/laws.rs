@@ -33,7 +33,7 @@ fn any_flow() -> impl Strategy<Value = Flow> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
     fn every_order_of_up_to_six_facts_gives_the_same_row_and_milestones(facts in facts(6)) {
@@ -54,7 +54,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
     #[test]
     fn large_sets_shuffled_and_duplicated_give_the_row_of_the_set(

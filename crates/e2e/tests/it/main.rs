@@ -11,7 +11,6 @@ mod cases;
 mod cluster;
 mod end_to_end;
 mod kills;
-mod line;
 mod load;
 mod migrations;
 mod restart_publisher;

@@ -79,7 +79,7 @@ async fn migrators_at_once_wait_for_each_other_and_daemons_start_on_what_they_le
 #[tokio::test]
 async fn a_daemon_that_waits_for_its_database_starts_once_it_is_there() {
     let database = Database::create().await;
-    let (line, url) = crate::line::Line::to(&database.url()).await;
+    let (line, url) = testkit::Line::to(&database.url()).await;
     line.open(false);
     let mut daemon = Daemon::start("applier", &url, &[]);
     eventually("alive, not ready", Some(503), || async { Some(daemon.get("readyz").await?.0) }).await;

@@ -1,21 +1,14 @@
 //! A database, the binary, and rows as the daemons would write them.
 
-use std::process::Output;
+use std::{process::Output, sync::Arc};
 
+use applier::Worker;
 use assert_cmd::cargo::cargo_bin_cmd;
-use db::{
-    Client,
-    ids::new_id_in_order,
-    inbox::{self, EventOutcome, EventVerdict, NewEvent, Origin},
-    outbox::{self, EffectToWrite},
-    resources,
-};
-use domain::{ResourceId, decide};
+use db::Client;
 use jiff::{SignedDuration, Timestamp};
-use profile::{Incoming, Reading, Stored};
 use serde_json::Value;
-use service::settings::Configured;
-use testkit::{Database, Event, SECRET};
+use service::{Context, Health, Shutdown, SystemClock, settings::Configured};
+use testkit::{Database, Event, SECRET, arrive};
 use uuid::Uuid;
 
 /// The folder with the shipped configuration.
@@ -60,14 +53,14 @@ pub(crate) fn ordem(environment: &[(&str, &str)], arguments: &[&str]) -> Said {
 pub(crate) struct World {
     pub(crate) database: Database,
     pub(crate) pool: db::Pool,
-    configured: Configured,
+    configured: Arc<Configured>,
 }
 
 impl World {
     pub(crate) async fn new() -> Self {
         let database = Database::create().await;
         let pool = database.pool();
-        let configured = Configured::load(std::path::Path::new(CONFIG)).unwrap();
+        let configured = Arc::new(Configured::load(std::path::Path::new(CONFIG)).unwrap());
         Self { database, pool, configured }
     }
 
@@ -108,30 +101,7 @@ impl World {
 
     /// Stores bodies as the receiver would; returns their ids.
     pub(crate) async fn receive(&self, bodies: &[Vec<u8>]) -> Vec<Uuid> {
-        let client = self.client().await;
-        let profile = &self.configured.profiles["loja"];
-        let headers: Vec<(String, String)> = Vec::new();
-        let mut ids = Vec::new();
-        for body in bodies {
-            let envelope = profile.envelopes(&Incoming { body, headers: &headers }).remove(0);
-            let event_id = new_id_in_order(now(), ids.len());
-            let event = NewEvent {
-                event_id,
-                source: "loja",
-                dedup_key: envelope.dedup_key.as_deref(),
-                body_hash: 0,
-                event_type: envelope.event_type.as_deref(),
-                kind: envelope.kind,
-                resource_id: envelope.resource_id.as_deref(),
-                origin: Origin::Webhook,
-                received_at: now(),
-                headers: None,
-                body: &envelope.body,
-            };
-            inbox::store(&client, &[event]).await.unwrap();
-            ids.push(event_id);
-        }
-        ids
+        arrive(&self.client().await, &self.configured.profiles["loja"], "loja", now(), bodies).await
     }
 
     /// Stores and applies events of the store, each in a transaction of its own.
@@ -146,82 +116,15 @@ impl World {
     }
 
     async fn apply_queued(&self) {
-        let mut client = self.client().await;
-        let transaction = client.transaction().await.unwrap();
-        for event in inbox::claim(&transaction, Uuid::nil(), 100).await.unwrap() {
-            let stored = Stored {
-                source: &event.source,
-                origin: profile::Origin::Webhook,
-                body: &event.body,
-                headers: &(),
-                event_key: event.dedup_key.as_deref().unwrap(),
-                received_at: event.received_at,
-            };
-            let flow = |kind: &str| self.configured.flow(kind);
-            match self.configured.profiles["loja"].read(&stored, &flow) {
-                Reading::Fact { resource, fact } => {
-                    self.decide(&transaction, event.event_id, &resource, &fact).await
-                }
-                Reading::Ignored(reason) => {
-                    self.end(&transaction, event.event_id, EventVerdict::Ignored, Some(reason), (None, None))
-                        .await;
-                }
-                Reading::Test(reason) => {
-                    self.end(&transaction, event.event_id, EventVerdict::Test, Some(reason), (None, None))
-                        .await;
-                }
-                Reading::Malformed(reason) => {
-                    self.end(
-                        &transaction,
-                        event.event_id,
-                        EventVerdict::Malformed,
-                        Some(reason),
-                        (None, None),
-                    )
-                    .await;
-                }
-            }
-        }
-        transaction.commit().await.unwrap();
-    }
-
-    async fn decide(
-        &self,
-        client: &impl db::GenericClient,
-        event_id: Uuid,
-        id: &ResourceId,
-        fact: &domain::Fact,
-    ) {
-        let rows = resources::load_locked(client, std::slice::from_ref(id)).await.unwrap();
-        let decision = decide(rows.get(id), fact, self.configured.flow(&id.kind).unwrap());
-        resources::save(client, now(), &[(id, &decision.resource)]).await.unwrap();
-        let effects: Vec<EffectToWrite<'_>> = decision
-            .effects
-            .iter()
-            .enumerate()
-            .map(|(place, effect)| EffectToWrite {
-                effect_id: new_id_in_order(now(), place),
-                resource_id: id,
-                effect: effect.clone(),
-                event_id,
-                snapshot: decision.resource.clone(),
-            })
-            .collect();
-        outbox::write(client, now(), &effects).await.unwrap();
-        let moved = decision.transition.map(|moved| (moved.from, Some(moved.to))).unwrap_or_default();
-        self.end(client, event_id, EventVerdict::Decided(decision.outcome), None, moved).await;
-    }
-
-    async fn end(
-        &self,
-        client: &impl db::GenericClient,
-        event_id: Uuid,
-        verdict: EventVerdict,
-        reason: Option<String>,
-        (status_from, status_to): (Option<String>, Option<String>),
-    ) {
-        let outcome = EventOutcome { event_id, verdict, reason, status_from, status_to, attempts: 1 };
-        inbox::record_outcomes(client, now(), &[outcome]).await.unwrap();
+        let mut worker = Worker::new(&Context {
+            configured: self.configured.clone(),
+            pool: self.pool.clone(),
+            database: self.database.options(),
+            clock: Arc::new(SystemClock),
+            shutdown: Shutdown::new(),
+            health: Health::new(),
+        });
+        while worker.pass().await.unwrap().events > 0 {}
     }
 
     /// Ends a queued event as dead.

@@ -10,7 +10,7 @@ use db::inbox::{NewEvent, Origin};
 use domain::{Clock, ResourceId};
 use futures_util::future::{join, join_all};
 use serde_json::Value;
-use testkit::Event;
+use testkit::{Event, Line};
 use tokio::{task::JoinHandle, time::Instant};
 use tokio_postgres::Client;
 use uuid::Uuid;
@@ -20,7 +20,6 @@ use super::{
     stage::{Receiver, Stage},
     wire::{self, Answer},
 };
-use crate::line::Line;
 
 /// Events that came together: by one step, or by one round of the reconciler.
 pub(crate) struct Group {

@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use db::{inbox::Origin, operations::EventStory};
+use db::operations::EventStory;
 use domain::{Decision, Fact, Flow, Outcome, Resource, ResourceId, decide};
 use profile::{KeptHeaders, Reading, Stored};
 use service::settings::Configured;
@@ -69,11 +69,7 @@ fn fact(configured: &Configured, id: &ResourceId, event: &EventStory) -> Option<
     let headers = KeptHeaders::parse(event.headers.as_deref());
     let stored = Stored {
         source: &id.source,
-        origin: match event.origin {
-            Origin::Webhook => profile::Origin::Webhook,
-            Origin::Reconcile => profile::Origin::Reconcile,
-            Origin::Backfill => profile::Origin::Backfill,
-        },
+        origin: event.origin,
         body: &event.body,
         headers: &headers,
         event_key: event.dedup_key.as_deref().unwrap_or_default(),

@@ -11,36 +11,38 @@ use tokio::{
     sync::watch,
 };
 
-/// Stands between a process and its database.
-pub(crate) struct Line {
-    port: u16,
+/// Stands between a process and its database; for a while it can be cut, or slow.
+#[derive(Debug)]
+pub struct Line {
     open: watch::Sender<bool>,
     delay: watch::Sender<Duration>,
 }
 
 impl Line {
     /// A line to the database at this address; returns it with the address to use instead.
-    pub(crate) async fn to(url: &str) -> (Self, String) {
-        let (before, after) = url.rsplit_once('@').unwrap();
-        let (address, name) = after.split_once('/').unwrap();
-        let far_port = address.rsplit_once(':').unwrap().1.parse().unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
+    ///
+    /// # Panics
+    /// When the address has no user and no port, or no port is free here.
+    pub async fn to(url: &str) -> (Self, String) {
+        let (before, after) = url.rsplit_once('@').expect("a user");
+        let (address, name) = after.split_once('/').expect("a database");
+        let (_, far_port) = address.rsplit_once(':').expect("a port");
+        let far_port = far_port.parse().expect("a port");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = listener.local_addr().expect("an address").port();
         let (open, is_open) = watch::channel(true);
         let (delay, is_delayed) = watch::channel(Duration::ZERO);
         tokio::spawn(accept(listener, far_port, is_open, is_delayed));
-        let line = Self { port, open, delay };
-        let url = format!("{before}@127.0.0.1:{}/{name}", line.port);
-        (line, url)
+        (Self { open, delay }, format!("{before}@127.0.0.1:{port}/{name}"))
     }
 
     /// Ends all connections and takes no new one, or takes them again.
-    pub(crate) fn open(&self, open: bool) {
+    pub fn open(&self, open: bool) {
         self.open.send_replace(open);
     }
 
     /// Every answer of the database comes this much later.
-    pub(crate) fn delay(&self, delay: Duration) {
+    pub fn delay(&self, delay: Duration) {
         self.delay.send_replace(delay);
     }
 }
