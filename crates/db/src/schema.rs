@@ -1,5 +1,8 @@
 //! The schema's version: migrated by `ordem migrate` under a lock, only checked by the daemons.
 
+use std::time::Duration;
+
+use tokio::time::Instant;
 use tokio_postgres::Client;
 
 use crate::{Error, Result};
@@ -11,6 +14,9 @@ mod embedded {
 
 /// Two migrations at once wait for each other on this advisory lock ("ordem" as a number).
 const MIGRATION_LOCK: i64 = 0x006f_7264_656d;
+
+/// How often a migrator that waits looks whether the lock is free.
+const LOCK_EVERY: Duration = Duration::from_millis(100);
 
 const HISTORY: &str = "ordem_engine.schema_history";
 
@@ -71,15 +77,45 @@ pub fn fingerprint() -> u64 {
     runner.get_migrations().iter().fold(0, |all, migration| all.rotate_left(7) ^ migration.checksum())
 }
 
-/// Brings the schema up to date, one migrator at a time, and returns the versions applied.
+/// Brings the schema up to date, one migrator at a time, and returns the versions applied. Another migrator is waited
+/// for at most `lock_wait`: one that hangs would be waited for for ever.
 ///
 /// # Errors
-/// When a migration fails or history differs from what this binary carries.
-pub async fn migrate(client: &mut Client) -> Result<Vec<i32>> {
-    client.execute("select pg_advisory_lock($1)", &[&MIGRATION_LOCK]).await?;
+/// When a migration fails, history differs from what this binary carries, or another migrator has the lock.
+pub async fn migrate(client: &mut Client, lock_wait: Duration) -> Result<Vec<i32>> {
+    lock(client, lock_wait).await?;
     let applied = run(client).await;
     client.execute("select pg_advisory_unlock($1)", &[&MIGRATION_LOCK]).await?;
     applied
+}
+
+/// Takes the migrators' lock. It asks again and again instead of waiting inside the server: a time limit there is a
+/// setting of the session, which the migrations after it would inherit.
+async fn lock(client: &Client, at_most: Duration) -> Result<()> {
+    let end = Instant::now() + at_most;
+    loop {
+        let row = client.query_one("select pg_try_advisory_lock($1)", &[&MIGRATION_LOCK]).await?;
+        if row.get(0) {
+            return Ok(());
+        }
+        if Instant::now() >= end {
+            return Err(Error::Schema(lock_is_taken(client, at_most).await?));
+        }
+        tokio::time::sleep(LOCK_EVERY).await;
+    }
+}
+
+async fn lock_is_taken(client: &Client, waited: Duration) -> Result<String> {
+    let holder = client.query_opt(include_str!("migration_lock_holder.sql"), &[&MIGRATION_LOCK]).await?;
+    let waited = waited.as_secs();
+    let Some(holder) = holder else {
+        return Ok(format!("another migrator had the lock for {waited} s and has just ended: run it again"));
+    };
+    let (pid, name, state): (i32, &str, &str) = (holder.get(0), holder.get(1), holder.get(2));
+    Ok(format!(
+        "another migrator holds the lock, gave up after {waited} s: server process {pid} (\"{name}\", {state}); \
+         let it end, or if it hangs end it with `select pg_terminate_backend({pid})`, and run this again"
+    ))
 }
 
 async fn run(client: &mut Client) -> Result<Vec<i32>> {

@@ -47,6 +47,7 @@ enum Command {
     Pause(command::pause::PauseArgs),
     Resume(command::pause::ResumeArgs),
     Refused(command::refused::Args),
+    Backfill(command::backfill::Args),
 }
 
 impl Cli {
@@ -73,6 +74,7 @@ impl Cli {
             Command::Pause(args) => report::print(&args.run(dir).await?, json),
             Command::Resume(args) => report::print(&args.run(dir).await?, json),
             Command::Refused(args) => args.run(dir, json).await,
+            Command::Backfill(args) => args.run(dir, json).await,
         }
     }
 }

@@ -43,6 +43,11 @@ impl Session {
         Ok(Self { configured, now: SystemClock.now(), place: place(&options.url), pool })
     }
 
+    /// The configuration and the pool, for what works with both on its own.
+    pub(crate) fn into_parts(self) -> (Configured, Pool) {
+        (self.configured, self.pool)
+    }
+
     /// A connection, whatever the schema.
     pub(crate) async fn dial(&self) -> Result<Client, db::Error> {
         Ok(self.pool.get().await?)

@@ -149,7 +149,7 @@ async fn template(client: &Client, admin: &Config) -> String {
         client.batch_execute(&format!("create database {name}")).await.expect("create");
         let mut config = admin.clone();
         config.dbname(&name);
-        db::migrate(&mut dial(&config).await).await.expect("migrate the template");
+        db::migrate(&mut dial(&config).await, Duration::from_secs(60)).await.expect("migrate the template");
         // The connection ends in the background; the server is told to end it now.
         client
             .execute("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", &[&name])

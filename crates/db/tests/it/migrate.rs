@@ -1,5 +1,7 @@
 //! Migrations: under a lock, once, and judged by the daemons.
 
+use std::time::Duration;
+
 use db::SchemaState;
 use testkit::Database;
 
@@ -9,7 +11,7 @@ async fn four_migrators_at_once_all_succeed_and_apply_each_migration_once() {
     assert_eq!(db::schema_state(&database.client().await).await.unwrap(), SchemaState::Missing);
     let migrators = (0..4).map(|_| async {
         let mut client = database.client().await;
-        db::migrate(&mut client).await.unwrap()
+        db::migrate(&mut client, Duration::from_secs(60)).await.unwrap()
     });
     let applied: Vec<i32> = futures_util::future::join_all(migrators).await.into_iter().flatten().collect();
     assert_eq!(applied, (1..=db::newest_version()).collect::<Vec<_>>());

@@ -11,10 +11,11 @@ use crate::{failure::BadInput, report::Report, session::Session, since};
 
 /// Bring the database's schema up to date and make the partitions of the coming weeks
 ///
-/// Safe to run at any time and many times at once: one migrator works, the others wait for it.
+/// Safe to run at any time and many times at once: one migrator works, the others wait for it, each as long as `--wait`
+/// says.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Longest wait for a database that does not answer.
+    /// Longest wait for a database that does not answer, and for another migrator at work.
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = since::length)]
     wait: Duration,
 }
@@ -44,7 +45,7 @@ impl Args {
         if matches!(state, SchemaState::Ahead { .. }) {
             state.require_current()?;
         }
-        let applied = db::migrate(&mut client).await.with_context(|| session.place.clone())?;
+        let applied = db::migrate(&mut client, self.wait).await.with_context(|| session.place.clone())?;
         let kept = db::partitions::keep(&client, session.now, retention)
             .await
             .context("the schema is up to date, but its partitions could not be kept")?;

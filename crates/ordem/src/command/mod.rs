@@ -1,5 +1,6 @@
 //! One file a subcommand: its arguments, its report, and what it does.
 
+pub(crate) mod backfill;
 pub(crate) mod check;
 pub(crate) mod discard;
 pub(crate) mod effects;

@@ -2,9 +2,9 @@
 
 use crate::world::ordem;
 
-const SUBCOMMANDS: [&str; 12] = [
+const SUBCOMMANDS: [&str; 13] = [
     "migrate", "check", "status", "explain", "events", "effects", "replay", "requeue", "discard", "pause",
-    "resume", "refused",
+    "resume", "refused", "backfill",
 ];
 
 #[test]

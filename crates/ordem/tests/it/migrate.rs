@@ -35,6 +35,29 @@ async fn two_migrators_at_once_both_succeed_and_one_of_them_works() {
 }
 
 #[tokio::test]
+async fn a_migrator_that_hangs_is_waited_for_and_then_named_by_its_process() {
+    let database = Database::empty().await;
+    let url = database.url();
+    let hanging = database.client().await;
+    hanging
+        .batch_execute("set application_name = 'a hanging one'; select pg_advisory_lock(478660552045)")
+        .await
+        .unwrap();
+    let pid: i32 = hanging.query_one("select pg_backend_pid()", &[]).await.unwrap().get(0);
+    let began = Instant::now();
+    let environment = [("DATABASE_URL", url.as_str())];
+    let said = ordem(&environment, &["migrate", "--wait", "1s"]).expect(1);
+    assert!(began.elapsed() >= Duration::from_secs(1) && began.elapsed() < Duration::from_secs(10));
+    let named = format!(
+        "another migrator holds the lock, gave up after 1 s: server process {pid} (\"a hanging one\", idle)"
+    );
+    assert!(said.err.contains(&named), "{}", said.err);
+    let ended = database.client().await.execute("select pg_terminate_backend($1)", &[&pid]).await;
+    assert!(ended.is_ok(), "as the message says: {ended:?}");
+    ordem(&environment, &["migrate"]).expect(0);
+}
+
+#[tokio::test]
 async fn a_newer_schema_is_left_alone_and_the_way_out_is_named() {
     let world = World::new().await;
     world
