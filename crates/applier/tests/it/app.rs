@@ -1,6 +1,6 @@
 //! An applier in this process, with a database of its own and a clock that is set by hand.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use applier::Worker;
 use domain::{Clock, SettableClock};
@@ -24,9 +24,22 @@ pub(crate) struct App {
 
 impl App {
     pub(crate) async fn new() -> Self {
+        Self::configured_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config")).await
+    }
+
+    /// With another profile of `loja`.
+    pub(crate) async fn with_profile(profile: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let config = dir.path().join("config");
+        fs::create_dir(&config).unwrap();
+        fs::create_dir(dir.path().join("profiles")).unwrap();
+        fs::write(dir.path().join("profiles/loja.toml"), profile).unwrap();
+        Self::configured_in(&config).await
+    }
+
+    async fn configured_in(config: &Path) -> Self {
         let database = Database::create().await;
-        let configured =
-            Configured::load(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config")).unwrap();
+        let configured = Configured::load(config).unwrap();
         Self {
             client: database.client().await,
             clock: Arc::new(SettableClock::new(noon())),

@@ -79,6 +79,84 @@ async fn what_is_not_for_us_or_cannot_be_read_is_set_aside_with_the_reason() {
 }
 
 #[tokio::test]
+async fn a_nul_is_removed_from_a_text_and_makes_an_event_malformed_where_it_names_something() {
+    let app = App::new().await;
+    let with = |id: &str, kind: &str, order: &str, email: &str| {
+        let data = format!(r#"{{"id":"{order}","customer_email":"{email}","note":"no\u0000name"}}"#);
+        format!(r#"{{"id":"{id}","type":"{kind}","sequence":2,"data":{data}}}"#).into_bytes()
+    };
+    let bodies = [
+        with("evt_1", "order.paid", "ped_1", r"a\u0000b@example.com"),
+        with(r"evt\u0000_2", "order.paid", "ped_2", "b@example.com"),
+        with("evt_3", r"order\u0000.paid", "ped_3", "c@example.com"),
+        with("evt_4", "order.paid", r"ped\u0000_4", "d@example.com"),
+    ];
+    app.arrive_raw("loja", &bodies).await;
+    app.apply().await;
+    let ends = "select outcome || coalesce(': ' || last_error, '') from ordem.events order by event_id";
+    assert_eq!(
+        app.texts(ends).await,
+        [
+            "applied",
+            "malformed: `id` contains a NUL",
+            "malformed: `type` contains a NUL",
+            "malformed: `data.id` contains a NUL"
+        ]
+    );
+    assert_eq!(
+        app.texts("select id || ' ' || customer_email from ordem.orders").await,
+        ["ped_1 ab@example.com"]
+    );
+    // The bytes stay as they came.
+    let kept =
+        app.client.query("select body from ordem_engine.inbox_events order by event_id", &[]).await.unwrap();
+    assert!(kept.iter().map(|row| row.get::<_, Vec<u8>>(0)).eq(bodies));
+}
+
+#[tokio::test]
+async fn a_body_in_another_charset_or_nested_ten_thousand_levels_deep_is_malformed_and_its_neighbours_are_applied()
+ {
+    let app = App::new().await;
+    let latin1 = b"{\"id\":\"evt_l\",\"type\":\"order.paid\",\"sequence\":2,\"data\":{\"id\":\"ped_l\",\"note\":\"caf\xe9\"}}";
+    let utf16: Vec<u8> = paid("ped_w").json.to_string().encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let levels = |open: &str, close: &str| {
+        let nested = format!("{}1{}", open.repeat(10_000), close.repeat(10_000));
+        format!(r#"{{"id":"evt_d","type":"order.paid","sequence":2,"data":{{"id":"ped_d","x":{nested}}}}}"#)
+    };
+    let bodies = [latin1.to_vec(), utf16, levels("[", "]").into(), levels(r#"{"a":"#, "}").into()];
+    app.arrive(&[paid("ped_1")]).await;
+    app.arrive_raw("loja", &bodies).await;
+    app.arrive(&[paid("ped_2")]).await;
+    app.apply().await;
+    let reasons =
+        app.texts("select last_error from ordem.events where outcome = 'malformed' order by event_id").await;
+    assert_eq!(reasons.len(), 4, "{reasons:?}");
+    assert!(reasons[0].starts_with("the body is not UTF-8 (byte "), "{reasons:?}");
+    assert!(
+        reasons[2..].iter().all(|reason| reason == "the body is nested deeper than 128 levels"),
+        "{reasons:?}"
+    );
+    assert_eq!(app.texts("select id from ordem.orders order by id").await, ["ped_1", "ped_2"]);
+}
+
+#[tokio::test]
+async fn a_test_event_is_recorded_as_such_and_has_no_effect() {
+    let marks = "[[event.test]]\nwhere = \"livemode\"\nequals = \"false\"\n\n[event.fields]";
+    let profile = include_str!("../../../../profiles/loja.toml").replacen("[event.fields]", marks, 1);
+    let app = App::with_profile(&profile).await;
+    let mut test = paid("ped_1");
+    test.json["livemode"] = false.into();
+    let mut live = paid("ped_2");
+    live.json["livemode"] = true.into();
+    app.arrive(&[test, live]).await;
+    app.apply().await;
+    let ends = "select outcome || coalesce(': ' || last_error, '') from ordem.events order by event_id";
+    assert_eq!(app.texts(ends).await, ["test: `livemode` is false: a test event", "applied"]);
+    assert_eq!(app.texts("select id from ordem.orders").await, ["ped_2"]);
+    assert_eq!(app.effects().await.into_keys().collect::<Vec<_>>(), ["ped_2"]);
+}
+
+#[tokio::test]
 async fn a_fact_lost_as_malformed_freezes_nothing() {
     let app = App::new().await;
     let future =
