@@ -1,7 +1,7 @@
 //! What bad requests get.
 
 use reqwest::header::{HeaderMap, HeaderValue};
-use testkit::{Event, SECRET, eventually, sign};
+use testkit::{Daemon, Event, SECRET, eventually, sign};
 
 use crate::app::App;
 
@@ -49,26 +49,48 @@ async fn a_signature_that_does_not_hold_is_401_with_no_detail_and_leaves_nothing
 }
 
 #[tokio::test]
-async fn verified_bodies_that_cannot_be_read_are_stored_as_they_came_and_answered_200() {
+async fn verified_bodies_that_cannot_be_read_are_stored_as_they_came_answered_200_and_end_as_malformed() {
     let app = App::start().await;
     let deep = format!("{{\"id\":\"e\",\"data\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
-    let bodies: [&[u8]; 9] = [
-        b"",
-        b"   ",
-        b"null",
-        b"\"text\"",
-        b"{\"id\":",
-        b"\xff\xfe\x00",
-        "{\"id\":\"evt_\u{e9}\"}".as_bytes(),
-        b"{\"id\":\"a\\u0000b\",\"type\":\"order.paid\",\"data\":{\"id\":\"x\"}}",
-        deep.as_bytes(),
+    // Each with a part of the reason that the operator reads.
+    let bodies: [(&[u8], &str); 10] = [
+        (b"", "is empty"),
+        (b"   ", "is empty"),
+        (b"null", "is null"),
+        (b"\"text\"", "is a text"),
+        (b"{\"id\":", "cannot be read: EOF"),
+        (b"\xff\xfe\x00", "is not UTF-8 (byte 0)"),
+        (b"{\"id\":\"evt_\xe9\"}", "is not UTF-8 (byte 11)"),
+        ("{\"id\":\"evt_\u{e9}\"}".as_bytes(), "`type` is missing"),
+        (b"{\"id\":\"a\\u0000b\",\"type\":\"order.paid\",\"data\":{\"id\":\"x\"}}", "`id` contains a NUL"),
+        (deep.as_bytes(), "nested deeper than 128 levels"),
     ];
-    for body in bodies {
+    for (body, _) in bodies {
         let text = String::from_utf8_lossy(&body[..body.len().min(30)]).into_owned();
         assert_eq!(app.post(body).await.status(), 200, "{text}");
         assert_eq!(app.post(body).await.status(), 200, "{text}: once more");
     }
-    assert_eq!(app.events().await, 9, "each once");
+    assert_eq!(app.events().await, 10, "each once");
+
+    let mut applier = Daemon::start("applier", &app.database.url(), &[]);
+    applier.ready().await;
+    let malformed = "select count(*) from ordem.events where outcome = 'malformed'";
+    eventually("all are set aside", 10, || app.database.count(malformed)).await;
+    let rows = app
+        .database
+        .client()
+        .await
+        .query("select e.body, o.reason from ordem_engine.inbox_events e join ordem_engine.inbox_outcomes o using (event_id)", &[])
+        .await
+        .unwrap();
+    for row in rows {
+        let (body, reason): (Vec<u8>, &str) = (row.get(0), row.get(1));
+        let (_, expected) =
+            bodies.iter().find(|(posted, _)| *posted == body).expect("the bytes as they came");
+        assert!(reason.contains(expected), "{reason} is not: {expected}");
+    }
+    assert_eq!(app.database.count("select count(*) from ordem.orders").await, 0);
+    assert!(!applier.log().contains("panicked"), "{}", applier.log());
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 
 mod app;
 mod bad_input;
+mod contract;
 mod database_away;
 mod limits;
 mod start_and_stop;
