@@ -129,6 +129,20 @@ async fn a_dry_run_counts_and_stores_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_member_of_the_operators_role_may_do_it() {
+    let (world, store) = (World::new().await, Store::default());
+    let api = store.start().await;
+    let login = format!("ordem_operator_{}", uuid::Uuid::now_v7().simple());
+    world.run(&format!("create role {login} login in role ordem_operator")).await;
+    let database = world.database.url_as(&login);
+    let environment = [("DATABASE_URL", database.as_str()), ("LOJA_API_URL", &api), ("LOJA_API_TOKEN", "t")];
+    let said = ordem(&environment, &["backfill", "loja", "--from", FROM, "--to", TO]);
+    world.run(&format!("drop role {login}")).await;
+    said.expect(0);
+    assert_eq!(stored(&world).await, 35);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_that_fails_on_the_way_keeps_what_it_stored_and_the_next_one_brings_the_rest() {
     let (world, store) = (World::new().await, Store::default());
     let api = store.start().await;
