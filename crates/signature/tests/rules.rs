@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use proptest::prelude::*;
+use proptest::{prelude::*, test_runner::FileFailurePersistence};
 use secrecy::SecretString;
 use signature::{
     Algorithm, Encoding, HmacSpec, Key, KeyError, KeyForm, Message, Refusal, Request, Scheme, SchemeSpec,
@@ -248,7 +248,15 @@ mod standard {
     }
 }
 
+/// A case that failed is kept beside this file: a test of one file has no root that proptest could find.
+fn kept() -> ProptestConfig {
+    let kept = FileFailurePersistence::WithSource("proptest-regressions");
+    ProptestConfig { failure_persistence: Some(Box::new(kept)), ..ProptestConfig::default() }
+}
+
 proptest! {
+    #![proptest_config(kept())]
+
     #[test]
     fn no_header_value_makes_it_panic_or_pass(
         lines in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..100), 0..4)
