@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use db::{
     Client,
-    inbox::{self, Claimed},
+    inbox::{self, ClaimLimit, Claimed},
     outbox, resources,
 };
 use domain::{Clock, Retry};
@@ -24,9 +24,9 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(crate) enum Wanted {
     /// Queued events above a mark.
-    Queued { mark: Uuid, limit: i64 },
+    Queued { mark: Uuid, limit: ClaimLimit },
     /// Events whose next attempt is due.
-    Retries { limit: i64 },
+    Retries { limit: ClaimLimit },
     /// Just these, wherever they wait.
     These(Vec<Uuid>),
 }

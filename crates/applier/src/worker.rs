@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use db::{Channel, Client, Listener, Options, Pool};
+use db::{Channel, Client, Listener, Options, Pool, inbox::ClaimLimit};
 use domain::{Clock, Retry};
 use service::{Context, Shutdown, settings::ApplierSettings};
 use tokio::time::Instant;
@@ -105,7 +105,11 @@ impl Worker {
     }
 
     async fn pass_with(&mut self, client: &Client) -> db::Result<Pass> {
-        let limit = i64::try_from(self.settings.batch_max).unwrap_or(i64::MAX);
+        let bound = |most: usize| i64::try_from(most).unwrap_or(i64::MAX);
+        let limit = ClaimLimit {
+            events: bound(self.settings.batch_max),
+            bytes: bound(self.settings.batch_bytes_max),
+        };
         let mut events = 0;
         if Instant::now() >= self.next_retries {
             events += self.transact(client, &Wanted::Retries { limit }, Locks::Skip).await?.len();

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | 2xx | delivered | |
 //! | 400, 422 | permanent | the destination has read this very message and will not have it; the bytes never change |
-//! | 409 | permanent | its state forbids the effect; a destination that has done the work before answers 2xx |
+//! | 409 | transient | by the draft of the Idempotency-Key header: a request with this key is still in work |
 //! | 410 | permanent | the address was given up on purpose |
 //! | 429, 503 and others with `Retry-After` | transient | not before the instant it asks for, up to the cap |
 //! | other 4xx (401, 403, 404, 405, 413, 415, …) | transient | mostly a broken deploy, a secret not yet changed, a proxy |
@@ -36,7 +36,7 @@ impl Meaning {
     pub const fn of_status(status: u16) -> Self {
         match status {
             200..=299 => Self::Delivered,
-            400 | 409 | 410 | 422 => Self::Permanent,
+            400 | 410 | 422 => Self::Permanent,
             _ => Self::Transient,
         }
     }
@@ -104,7 +104,7 @@ mod tests {
     fn each_row_of_the_table_holds() {
         let with = |meaning| (100..600).filter(move |status| Meaning::of_status(*status) == meaning);
         assert!(with(Meaning::Delivered).eq(200..300));
-        assert!(with(Meaning::Permanent).eq([400, 409, 410, 422]));
+        assert!(with(Meaning::Permanent).eq([400, 410, 422]));
     }
 
     #[test]

@@ -21,6 +21,7 @@ use tokio::{
 
 use crate::{
     answer::Answer,
+    budget::{Budget, Reserved},
     headers::RequestHeaders,
     pending::{Event, Pending, Queue, Stored},
     refused::{Refused, Sampler},
@@ -32,6 +33,7 @@ pub(crate) struct Ingest {
     pub(crate) sources: Arc<Sources>,
     pub(crate) queue: Queue,
     pub(crate) sampler: Sampler,
+    pub(crate) budget: Budget,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: Arc<ReceiverSettings>,
     pub(crate) request_seconds: Histogram,
@@ -83,7 +85,9 @@ impl Ingest {
         if !source.profile.accepts(content_type) {
             return Answer::UnsupportedType;
         }
-        let body = match self.read(request, body).await {
+        // Held until the answer: the body waits for its commit in the committer's queue.
+        let mut memory = self.budget.open();
+        let body = match self.read(request, body, &mut memory).await {
             Ok(body) => body,
             Err(answer) => return answer,
         };
@@ -110,14 +114,19 @@ impl Ingest {
     }
 
     /// Reads the body as it comes over the wire, within its limits of size and time.
-    async fn read(&self, request: &HttpRequest, body: Payload) -> Result<Bytes, Answer> {
+    async fn read(
+        &self,
+        request: &HttpRequest,
+        body: Payload,
+        memory: &mut Reserved,
+    ) -> Result<Bytes, Answer> {
         let bytes_max = self.settings.body_bytes_max;
         let declared =
             request.headers().get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
         if declared.is_some_and(|declared: usize| declared > bytes_max) {
             return Err(Answer::TooLarge);
         }
-        let reading = read_up_to(body, declared.unwrap_or(0), bytes_max);
+        let reading = read_up_to(body, declared.unwrap_or(0), bytes_max, memory);
         timeout(self.settings.body_timeout.get(), reading).await.unwrap_or(Err(Answer::SlowBody))
     }
 
@@ -151,12 +160,20 @@ impl Ingest {
     }
 }
 
-async fn read_up_to(mut body: Payload, declared: usize, bytes_max: usize) -> Result<Bytes, Answer> {
+async fn read_up_to(
+    mut body: Payload,
+    declared: usize,
+    bytes_max: usize,
+    memory: &mut Reserved,
+) -> Result<Bytes, Answer> {
     let mut whole = BytesMut::new();
     while let Some(chunk) = body.next().await {
         let chunk = chunk.map_err(|_| Answer::BrokenBody)?;
         if whole.len() + chunk.len() > bytes_max {
             return Err(Answer::TooLarge);
+        }
+        if !memory.grow(chunk.len()) {
+            return Err(Answer::Unavailable);
         }
         if whole.is_empty() && chunk.len() >= declared && declared > 0 {
             // The usual case: all of it came at once.

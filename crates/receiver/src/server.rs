@@ -11,6 +11,7 @@ use metrics::histogram;
 use service::{Context, metrics as names};
 
 use crate::{
+    budget::Budget,
     committer::Committer,
     hint::Hint,
     ingest::{self, Ingest},
@@ -25,6 +26,7 @@ struct Shared {
     context: Arc<Context>,
     sources: Arc<Sources>,
     sampler: Sampler,
+    budget: Budget,
     hint: Hint,
 }
 
@@ -37,6 +39,7 @@ pub(crate) async fn serve(context: Context) -> anyhow::Result<()> {
     let drain = context.configured.settings.service.drain_timeout.get();
     let shared = Shared {
         sources: Arc::new(sources::sources(&context.configured)?),
+        budget: Budget::new(settings.bodies_bytes_max),
         sampler: Sampler::start(context.pool.clone(), settings.refused_keep),
         hint: Hint::start(context.pool.clone(), context.shutdown.clone()),
         context: Arc::new(context),
@@ -84,6 +87,7 @@ fn worker(shared: &Shared) -> Ingest {
         sources: shared.sources.clone(),
         queue,
         sampler: shared.sampler.clone(),
+        budget: shared.budget.clone(),
         clock: shared.context.clock.clone(),
         settings: Arc::new(settings.clone()),
         request_seconds: histogram!(names::RECEIVER_SECONDS),

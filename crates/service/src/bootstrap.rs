@@ -62,7 +62,7 @@ where
     let demand = if args.check { Demand::Everything } else { daemon.demand };
     let loaded = Configured::load_demanding(&args.config, demand);
     if args.check {
-        return report(&loaded);
+        return report(daemon, &loaded);
     }
     let configured = match loaded {
         Ok(configured) => configured,
@@ -101,10 +101,19 @@ where
     }
 }
 
-fn report(loaded: &Result<Configured, Vec<crate::settings::Fault>>) -> ExitCode {
+fn report(daemon: Daemon, loaded: &Result<Configured, Vec<crate::settings::Fault>>) -> ExitCode {
     match loaded {
         Ok(configured) => {
             configured.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+            let database = database::database_options(&configured.settings, daemon.name, daemon.plans)
+                .and_then(|options| {
+                    options.validate().map_err(|error| anyhow::anyhow!("database.url: {error}"))
+                });
+            if let Err(error) = database {
+                eprintln!("{error:#}");
+                eprintln!("1 fault(s)");
+                return ExitCode::FAILURE;
+            }
             eprintln!("configuration is valid");
             ExitCode::SUCCESS
         }

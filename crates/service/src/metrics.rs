@@ -9,7 +9,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 pub const RECEIVER_REQUESTS: &str = "ordem_receiver_requests_total";
 /// Requests whose signature was refused. Labels: `source`, `reason`.
 pub const RECEIVER_REFUSED: &str = "ordem_receiver_refused_total";
-/// Verified requests, by the live secret that matched. Labels: `source`, `secret` (its place in the list, from 0).
+/// Verified requests, by the live secret that matched. Labels: `source`, `secret` (its place among the secrets that are set, from 0).
 pub const RECEIVER_VERIFIED: &str = "ordem_receiver_verified_total";
 /// Deliveries whose key was known. Labels: `source`, `body` (`same`, `different`, `unknown`).
 pub const RECEIVER_DUPLICATES: &str = "ordem_receiver_duplicates_total";

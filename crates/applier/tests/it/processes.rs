@@ -144,3 +144,27 @@ async fn a_resource_that_a_stuck_session_holds_stops_no_other() {
     drop(stuck);
     eventually("applied once it is free", 2, || app.count("select count(*) from ordem.orders")).await;
 }
+
+#[tokio::test]
+async fn a_batch_is_bounded_by_the_bytes_of_its_bodies_and_large_events_still_get_through() {
+    let app = App::new().await;
+    let events: Vec<Event> = (0..12)
+        .map(|n| {
+            let mut event = Event::new(&format!("ped_{n}"), "paid", 2);
+            event.json["note"] = "x".repeat(10_000).into();
+            event
+        })
+        .collect();
+    app.arrive(&events).await;
+    let environment = [("ORDEM__APPLIER__BATCH_BYTES_MAX", "25000".to_owned())];
+    let mut daemon = Daemon::start("applier", &app.database.url(), &environment);
+    daemon.ready().await;
+    all_applied_of(&app, 12).await;
+    let batches = daemon.metric("ordem_applier_batch_events_count").await;
+    assert!(batches > 5.5, "two events a batch, not {batches} batches");
+}
+
+async fn all_applied_of(app: &App, orders: i64) {
+    eventually("applied", orders, || app.count("select count(*) from ordem.orders where status = 'paid'"))
+        .await;
+}

@@ -30,30 +30,39 @@ pub struct Claimed {
     pub attempts: i32,
 }
 
-/// Takes up to `limit` queued events with ids above `mark`, oldest first; needs a transaction.
+/// How much one claim takes at most.
+#[derive(Debug, Clone, Copy)]
+pub struct ClaimLimit {
+    /// Events.
+    pub events: i64,
+    /// Bytes of their bodies; the first event is taken whatever its size.
+    pub bytes: i64,
+}
+
+/// Takes queued events with ids above `mark`, oldest first, up to the limit; needs a transaction.
 ///
 /// The mark spares the scan over rows that are gone but not yet cleaned up. It is a hint: rows can become
 /// visible below it, so claim from the nil id now and then.
 ///
 /// # Errors
 /// When the database refuses or is away.
-pub async fn claim(client: &impl GenericClient, mark: Uuid, limit: i64) -> Result<Vec<Claimed>> {
+pub async fn claim(client: &impl GenericClient, mark: Uuid, limit: ClaimLimit) -> Result<Vec<Claimed>> {
     let statement = client.prepare_cached(include_str!("claim.sql")).await?;
-    let rows = client.query(&statement, &[&mark, &limit]).await?;
+    let rows = client.query(&statement, &[&mark, &limit.events, &limit.bytes]).await?;
     Ok(sorted(&rows))
 }
 
-/// Takes up to `limit` events whose next attempt is due; needs a transaction.
+/// Takes events whose next attempt is due, up to the limit; needs a transaction.
 ///
 /// # Errors
 /// When the database refuses or is away.
 pub async fn claim_due_retries(
     client: &impl GenericClient,
     now: Timestamp,
-    limit: i64,
+    limit: ClaimLimit,
 ) -> Result<Vec<Claimed>> {
     let statement = client.prepare_cached(include_str!("claim_due_retries.sql")).await?;
-    let rows = client.query(&statement, &[&now, &limit]).await?;
+    let rows = client.query(&statement, &[&now, &limit.events, &limit.bytes]).await?;
     Ok(sorted(&rows))
 }
 

@@ -1,22 +1,27 @@
 -- db::inbox::claim_due_retries
+-- As db::inbox::claim, for events whose next attempt is due.
 with due as materialized (
-    select event_id
+    select event_id, attempts
       from ordem_engine.inbox_retries
      where due_at <= $1::timestamptz
      order by due_at
      limit $2::int8
        for update skip locked
+), sized as materialized (
+    select due.event_id, due.attempts, event.*,
+           sum(octet_length(event.body)) over (order by due.event_id) as bytes,
+           row_number() over (order by due.event_id) as place
+      from due
+     cross join lateral (
+          select e.source, e.dedup_key, e.event_type, e.origin, e.received_at, e.headers, e.body
+            from ordem_engine.inbox_events e
+           where e.event_id = due.event_id
+          offset 0
+      ) event
 ), taken as (
     delete from ordem_engine.inbox_retries
-     where event_id = any (array(select event_id from due))
-    returning event_id, attempts
+     where event_id = any (array(select event_id from sized where bytes <= $3::int8 or place = 1))
 )
-select taken.event_id, taken.attempts, event.source, event.dedup_key, event.event_type, event.origin,
-       event.received_at, event.headers, event.body
-  from taken
- cross join lateral (
-      select e.source, e.dedup_key, e.event_type, e.origin, e.received_at, e.headers, e.body
-        from ordem_engine.inbox_events e
-       where e.event_id = taken.event_id
-      offset 0
-  ) event
+select event_id, attempts, source, dedup_key, event_type, origin, received_at, headers, body
+  from sized
+ where bytes <= $3::int8 or place = 1

@@ -76,3 +76,23 @@ async fn a_full_queue_answers_503_with_retry_after_and_loses_no_200() {
     assert!(turned_away > 0, "the queue was never full");
     assert_eq!(app.events().await, i64::try_from(stored).unwrap());
 }
+
+#[tokio::test]
+async fn senders_that_stall_hold_no_more_memory_than_there_is_for_bodies() {
+    let limits =
+        [("ORDEM__RECEIVER__BODY_BYTES_MAX", "100000"), ("ORDEM__RECEIVER__BODIES_BYTES_MAX", "150000")];
+    let app = App::start_with(&limits).await;
+    let mut stalled = TcpStream::connect(("127.0.0.1", app.port)).await.unwrap();
+    let head = b"POST /webhooks/loja HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n";
+    stalled.write_all(head).await.unwrap();
+    stalled.write_all(&vec![b' '; 99_999]).await.unwrap();
+    let large = vec![b' '; 90_000];
+    testkit::eventually("no room for another large body", 503, || async {
+        app.post(large.clone()).await.status().as_u16()
+    })
+    .await;
+    assert_eq!(app.post(Event::new("ped_1", "paid", 2).body()).await.status(), 200, "small ones pass");
+    drop(stalled);
+    testkit::eventually("room again", 200, || async { app.post(large.clone()).await.status().as_u16() })
+        .await;
+}

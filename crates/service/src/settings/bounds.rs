@@ -11,6 +11,7 @@ impl Check<'_> {
             ("receiver.queue_max", settings.receiver.queue_max),
             ("receiver.body_bytes_max", settings.receiver.body_bytes_max),
             ("receiver.connections_max", settings.receiver.connections_max),
+            ("applier.batch_bytes_max", settings.applier.batch_bytes_max),
             ("applier.workers", settings.applier.workers),
             ("applier.batch_max", settings.applier.batch_max),
             ("applier.attempts_max", settings.applier.attempts_max as usize),
@@ -24,6 +25,18 @@ impl Check<'_> {
             if value == 0 {
                 self.add(key, "must be at least 1");
             }
+        }
+        if settings.receiver.bodies_bytes_max < settings.receiver.body_bytes_max {
+            self.add(
+                "receiver.bodies_bytes_max",
+                "must be at least receiver.body_bytes_max, or the largest body never fits",
+            );
+        }
+        if settings.receiver.workers > 1024 || settings.applier.workers > 1024 {
+            self.add(
+                "receiver.workers",
+                "more than 1024 workers of receiver or applier are refused: run more processes",
+            );
         }
         let publisher = &settings.publisher;
         if publisher.lease <= publisher.request_timeout {

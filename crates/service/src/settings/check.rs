@@ -2,12 +2,10 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use db::PlanShape;
 use domain::Flow;
 use profile::Profile;
 use serde::de::DeserializeOwned;
 
-use crate::database_options;
 use crate::settings::{Demand, Destination, Fault, SecretRef, Settings, Source, layers::Layers};
 
 const SHIPPED_PROFILES: [(&str, &str); 1] = [("loja", include_str!("../../../../profiles/loja.toml"))];
@@ -77,19 +75,6 @@ impl Check<'_> {
             destinations,
             flows,
         })
-    }
-
-    /// A check demands the database's address as well; a daemon finds out when it starts.
-    pub(crate) fn database(&mut self, settings: &Settings) {
-        if self.demand != Demand::Everything {
-            return;
-        }
-        let checked = database_options(settings, "check", PlanShape::Free)
-            .and_then(|options| options.validate().map_err(Into::into));
-        if let Err(error) = checked {
-            let reason = error.to_string();
-            self.add("database.url", reason.strip_prefix("database.url: ").unwrap_or(&reason));
-        }
     }
 
     pub(crate) fn flows(&mut self, settings: &Settings) -> BTreeMap<String, Arc<Flow>> {

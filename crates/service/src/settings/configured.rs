@@ -77,7 +77,6 @@ impl Configured {
         let settings = check.settings();
         let Some(settings) = settings else { return Err(check.faults) };
         check.bounds(&settings);
-        check.database(&settings);
         let flows = check.flows(&settings);
         let profiles = check.profiles(&settings, dir, &flows);
         let sources = check.sources(&settings, &profiles);
