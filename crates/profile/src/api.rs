@@ -47,6 +47,9 @@ pub struct List {
     pub limit: u32,
     /// How the next page is found.
     pub paging: Paging,
+    /// Whether the provider promises that the list ascends by the instant it was changed at. Only then may a cursor
+    /// move before the list is read to its end.
+    pub sorted: bool,
     /// Parameters that are always sent.
     pub query: Vec<(String, String)>,
 }

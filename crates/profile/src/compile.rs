@@ -218,6 +218,7 @@ impl Builder<'_> {
             limit_param: spec.list.limit_param.clone(),
             limit: spec.list.limit,
             paging: Paging::Token { param: token.param.clone() },
+            sorted: spec.list.sorted,
             query: spec.list.query.clone().into_iter().collect(),
         };
         let get = spec.get.as_ref().map(|get| {

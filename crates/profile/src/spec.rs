@@ -203,6 +203,9 @@ pub(crate) struct ListSpec {
     /// Where the items stand in the answer; empty when the answer is the list itself.
     pub(crate) items: String,
     pub(crate) paging: PagingSpec,
+    /// Whether the provider promises that the list ascends by the instant it was changed at.
+    #[serde(default)]
+    pub(crate) sorted: bool,
     /// Parameters that are always sent.
     #[serde(default)]
     pub(crate) query: BTreeMap<String, String>,

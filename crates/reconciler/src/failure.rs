@@ -1,4 +1,5 @@
-//! Why a round ended before it was complete. The cursor stays where the last stored page ends.
+//! Why a round ended before it was complete. The cursor stays where the last stored page ends, or, with a
+//! list that is not by time, where it was.
 
 use profile::PageError;
 use service::outbound::CallError;

@@ -1,4 +1,5 @@
-//! Whether an API's list really comes in the order of change: only then may the cursor follow it page by page.
+//! Whether an API's list comes in the order of change: only then may the cursor follow it page by page. That it looks
+//! so far as if it did is no sign, the provider must promise it; that it does not is one.
 
 use jiff::Timestamp;
 
@@ -10,8 +11,9 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    pub(crate) fn new() -> Self {
-        Self { latest: None, ascending: true }
+    /// Before the first item of a list whose provider promises the order, or does not.
+    pub(crate) fn new(promised: bool) -> Self {
+        Self { latest: None, ascending: promised }
     }
 
     /// The instant of the next item.
@@ -20,7 +22,8 @@ impl Order {
         self.latest = self.latest.max(Some(instant));
     }
 
-    /// Whether no item so far was older than one before it: what is still to come then lies after what came.
+    /// Whether the order is promised and no item so far was older than one before it: what is still to come then lies
+    /// after what came.
     pub(crate) fn is_ascending(&self) -> bool {
         self.ascending
     }
@@ -30,17 +33,23 @@ impl Order {
 mod tests {
     use super::*;
 
-    fn ascending(seconds: &[i64]) -> bool {
-        let mut order = Order::new();
+    fn ascending(promised: bool, seconds: &[i64]) -> bool {
+        let mut order = Order::new(promised);
         seconds.iter().for_each(|second| order.note(Timestamp::from_second(*second).unwrap()));
         order.is_ascending()
     }
 
     #[test]
     fn one_older_item_shows_that_the_list_is_not_by_time() {
-        assert!(ascending(&[]));
-        assert!(ascending(&[1, 1, 2, 5]));
-        assert!(!ascending(&[1, 3, 2, 4]));
-        assert!(!ascending(&[3, 2, 9]));
+        assert!(ascending(true, &[]));
+        assert!(ascending(true, &[1, 1, 2, 5]));
+        assert!(!ascending(true, &[1, 3, 2, 4]));
+        assert!(!ascending(true, &[3, 2, 9]));
+    }
+
+    #[test]
+    fn a_list_without_the_promise_is_never_by_time() {
+        assert!(!ascending(false, &[]));
+        assert!(!ascending(false, &[1, 1, 2, 5]));
     }
 }

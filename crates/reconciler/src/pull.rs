@@ -41,6 +41,8 @@ pub struct Pulled {
     pub recovered: u64,
     /// The greatest instant of change read within the window.
     pub newest: Option<Timestamp>,
+    /// Where the cursor stands since, if a page was stored with it.
+    pub cursor: Option<Timestamp>,
 }
 
 /// How reading ended.
@@ -60,7 +62,7 @@ pub enum End {
 pub(crate) struct Plan {
     pub(crate) window: Window,
     pub(crate) origin: Origin,
-    /// Moves the cursor, which stands here, with each page.
+    /// Moves the cursor, which stands here: with each page of a list by time, else with the last one.
     pub(crate) cursor: Option<Timestamp>,
     /// Most pages beyond the cursor. Those before it, the overlap, are not counted, or a burst of changes that
     /// fills the overlap would keep every round from getting on; yet there is a bound to all of them.
@@ -129,22 +131,31 @@ impl SourceReader {
         pulled: &mut Pulled,
         progress: &mut (dyn FnMut(&Pulled) + Send),
     ) -> Result<End, Failure> {
-        let mut order = Order::new();
+        let mut order = Order::new(self.api.list.sorted);
         let mut tokens = HashSet::new();
         let mut token: Option<String> = None;
         let mut beyond = 0;
         while beyond < plan.pages_max && pulled.pages < plan.pages_max.saturating_mul(PAGES_IN_ALL) {
-            let Some(body) = self.fetch(plan.window.from, token.as_deref()).await? else {
-                return Ok(End::Stopped);
+            let mut body;
+            let mut backoff = Backoff::new(self.settings());
+            let page = loop {
+                let answer = self.fetch(plan.window.from, token.as_deref(), &mut backoff).await?;
+                let Some(answer) = answer else { return Ok(End::Stopped) };
+                body = answer;
+                match self.api.page(&body) {
+                    Ok(page) => break page,
+                    // What stands between us and the provider answers like this while it is busy.
+                    Err(error) => self.bear(&mut backoff, Trouble::Transient(error.into())).await?,
+                }
             };
-            let page = self.api.page(&body)?;
             let items = self.read_items(&page.items, &plan.window, &mut order, self.now());
             let is_last = page.next.is_none() || (items.is_beyond && order.is_ascending());
             pulled.newest = pulled.newest.max(items.newest);
             beyond += u32::from(items.newest.is_none() || items.newest > plan.cursor);
-            let moves = order.is_ascending() || is_last;
-            let cursor =
-                plan.cursor.filter(|_| moves).map(|cursor| pulled.newest.unwrap_or(cursor).max(cursor));
+            // Where it may not move it is written down where it stands: a first round that does not come to its end
+            // would else leave none, and the next one would look back from later on.
+            let reached = pulled.newest.filter(|_| order.is_ascending() || is_last);
+            let cursor = plan.cursor.map(|cursor| reached.unwrap_or(cursor).max(cursor));
             if !self.keep(&items, plan, cursor, pulled).await? {
                 return Ok(End::Stopped);
             }
@@ -179,39 +190,50 @@ impl SourceReader {
             counter!(names::RECONCILER_RECOVERED, "source" => self.name.clone()).increment(stored.facts);
         }
         if let Some(cursor) = stored.cursor {
+            pulled.cursor = Some(cursor);
             self.lag.reached(cursor);
         }
         Ok(true)
     }
 
-    /// Gets one page, asking again where that may help; `None` when the stop came first.
-    async fn fetch(&self, since: Timestamp, token: Option<&str>) -> Result<Option<Vec<u8>>, Failure> {
-        let mut backoff = Backoff::new(self.settings());
+    /// Gets one answer, asking again where that may help; `None` when the stop came first.
+    async fn fetch(
+        &self,
+        since: Timestamp,
+        token: Option<&str>,
+        backoff: &mut Backoff,
+    ) -> Result<Option<Vec<u8>>, Failure> {
         let api = (&self.api.list, self.api.auth);
         loop {
             let asked = self.provider.page(api, since, token, &self.parts.clock);
             let Some(answer) = self.parts.shutdown.unless_triggered(asked).await else { return Ok(None) };
-            let wait = match answer {
+            match answer {
                 Ok(body) => return Ok(Some(body)),
-                Err(Trouble::Lasting(failure)) => return Err(failure),
-                Err(Trouble::Throttled(asked)) => {
-                    // The last wait was obeyed as well, so whoever asks next asks when it may.
-                    if let Some(waited) = backoff.throttled_for_good() {
-                        return Err(Failure::Throttled(waited.as_secs()));
-                    }
-                    self.throttled(&mut backoff, asked)
-                }
-                Err(Trouble::Transient(failure)) => match backoff.after_failure() {
-                    Some(wait) => {
-                        let retry_in_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                        tracing::debug!(source = self.name, error = %failure, retry_in_ms, "call failed, trying again");
-                        wait
-                    }
-                    None => return Err(failure),
-                },
-            };
-            self.parts.shutdown.sleep(wait).await;
+                Err(trouble) => self.bear(backoff, trouble).await?,
+            }
         }
+    }
+
+    /// Waits until the page may be asked for again, or fails where that would not help.
+    async fn bear(&self, backoff: &mut Backoff, trouble: Trouble) -> Result<(), Failure> {
+        let wait = match trouble {
+            Trouble::Lasting(failure) => return Err(failure),
+            Trouble::Throttled(asked) => {
+                // The last wait was obeyed as well, so whoever asks next asks when it may.
+                if let Some(waited) = backoff.throttled_for_good() {
+                    return Err(Failure::Throttled(waited.as_secs()));
+                }
+                self.throttled(backoff, asked)
+            }
+            Trouble::Transient(failure) => {
+                let Some(wait) = backoff.after_failure() else { return Err(failure) };
+                let retry_in_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                tracing::debug!(source = self.name, error = %failure, retry_in_ms, "call failed, trying again");
+                wait
+            }
+        };
+        self.parts.shutdown.sleep(wait).await;
+        Ok(())
     }
 
     fn throttled(&self, backoff: &mut Backoff, asked: Duration) -> Duration {

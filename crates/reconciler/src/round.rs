@@ -11,7 +11,8 @@ use crate::{
 };
 
 impl SourceReader {
-    /// Reads one round and moves the cursor with each page that is stored.
+    /// Reads one round and moves the cursor: with each page that is stored where the provider promises a list by time,
+    /// else with the last one.
     ///
     /// The cursor comes from the instants that the provider's data tells, never from our clock: with a clock ahead
     /// of the provider's it would pass what is still to come. While nothing changes it stays, and each round reads
@@ -22,7 +23,7 @@ impl SourceReader {
         let cursor = match self.cursor().await {
             Ok(Some(cursor)) => cursor,
             Ok(None) => return (Pulled::default(), End::Stopped),
-            Err(error) => return self.ended(Pulled::default(), End::Failed(error.into()), None),
+            Err(error) => return self.ended(Pulled::default(), End::Failed(error.into()), None, false),
         };
         let window = self.window(cursor, self.now());
         let cursor = cursor.unwrap_or(window.from);
@@ -36,7 +37,8 @@ impl SourceReader {
             keeping: Keeping::Store,
         };
         let (pulled, end) = self.pull(&plan, &mut |_| {}).await;
-        self.ended(pulled, end, Some(window.to))
+        let has_moved = pulled.cursor > Some(cursor);
+        self.ended(pulled, end, Some(window.to), has_moved)
     }
 
     /// Where the cursor is, if there is one; waits for the database. Nothing when the stop came first.
@@ -68,7 +70,7 @@ impl SourceReader {
         Window { from, to: before(now, settings.lag.get()), far_ahead: Some(far_ahead) }
     }
 
-    fn ended(&self, pulled: Pulled, end: End, to: Option<Timestamp>) -> (Pulled, End) {
+    fn ended(&self, pulled: Pulled, end: End, to: Option<Timestamp>, has_moved: bool) -> (Pulled, End) {
         let Pulled { pages, items, stored, recovered, .. } = pulled;
         let source = &self.name;
         match &end {
@@ -89,12 +91,20 @@ impl SourceReader {
                     tracing::debug!(source, pages, items, "round complete");
                 }
             }
-            End::PagesMax => tracing::warn!(
+            End::PagesMax if has_moved => tracing::warn!(
                 source,
                 pages,
                 items,
                 stored,
                 "round ended at reconciler.pages_max, the next one goes on from the cursor"
+            ),
+            End::PagesMax => tracing::warn!(
+                source,
+                pages,
+                items,
+                stored,
+                "round ended at reconciler.pages_max and the cursor could not move: the next one reads the same pages, \
+                 and never what lies behind them, unless reconciler.pages_max is raised"
             ),
             End::Stopped => tracing::debug!(source, pages, "round given up for the stop"),
             End::Failed(failure) => tracing::error!(

@@ -89,7 +89,7 @@ async fn a_window_is_read_with_progress_and_a_second_run_stores_nothing() {
     let api = store.start().await;
     let window = ["--from", FROM, "--to", TO];
     let said = backfill(&world, &api, &window).expect(0);
-    assert!(said.out.starts_with("the whole window; pages: 5, items: 50, stored: 35, in "), "{}", said.out);
+    assert!(said.out.starts_with("the whole window; pages: 11, items: 110, stored: 35, in "), "{}", said.out);
     assert!(
         said.err.contains("loja from 2026-01-02 03:00:10.000Z to 2026-01-02 03:00:44.000Z, into database "),
         "{}",
@@ -97,7 +97,7 @@ async fn a_window_is_read_with_progress_and_a_second_run_stores_nothing() {
     );
     assert!(
         said.err.contains("pages: 1, items: 10, stored: 10, up to 2026-01-02 03:00:19.000Z\n")
-            && said.err.ends_with("pages: 5, items: 50, stored: 35, up to 2026-01-02 03:00:44.000Z\n"),
+            && said.err.ends_with("pages: 11, items: 110, stored: 35, up to 2026-01-02 03:00:44.000Z\n"),
         "{}",
         said.err
     );
@@ -111,7 +111,7 @@ async fn a_window_is_read_with_progress_and_a_second_run_stores_nothing() {
     let again = backfill(&world, &api, &[&window[..], &["--json"]].concat()).expect(0).json();
     assert_eq!(
         (&again["pages"], &again["items"], &again["stored"], &again["complete"]),
-        (&json!(5), &json!(50), &json!(0), &json!(true))
+        (&json!(11), &json!(110), &json!(0), &json!(true))
     );
     assert_eq!((&again["from"], &again["to"], &again["source"]), (&json!(FROM), &json!(TO), &json!("loja")));
     assert!(again["seconds"].as_f64().unwrap() > 0.0);

@@ -1,6 +1,6 @@
 //! The provider's list: queries, pages, items and their keys.
 
-use profile::PageError;
+use profile::{PageError, Profile};
 
 use crate::support::{loja, loja_with};
 
@@ -13,6 +13,14 @@ fn a_call_carries_instant_limit_and_token() {
     let shown: Vec<String> = query.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(shown, ["status=any", "updated_since=2026-01-02T03:04:05Z", "limit=100", "page_token=c2"]);
     assert_eq!(list.query(since, None).len(), 3);
+}
+
+#[test]
+fn a_list_is_in_no_order_unless_the_profile_says_so() {
+    let sorted = |profile: Profile| profile.api().unwrap().list.sorted;
+    assert!(!sorted(loja()));
+    assert!(!sorted(loja_with("\nsorted = false\n", "\n")));
+    assert!(sorted(loja_with("sorted = false", "sorted = true")));
 }
 
 #[test]

@@ -4,22 +4,50 @@ use std::time::Duration;
 
 use crate::{
     store::{Answer, TOKEN},
-    world::World,
+    world::{FIRST, World},
 };
+
+const NO_PAGES: [&str; 5] = ["", "<html>busy</html>", "[]", "{\"data\":null}", "{\"data\":[{\"id\":1}"];
 
 #[tokio::test]
 async fn an_answer_that_is_no_page_moves_no_cursor() {
-    for body in ["", "<html>busy</html>", "[]", "{\"data\":null}", "{\"data\":[{\"id\":1}"] {
+    for body in NO_PAGES {
         let world = World::new().await;
         world.store.fill(4);
         world.store.page_size(2);
-        world.store.script([Answer::Page, Answer::Body(body.to_owned())]);
+        let no_page = Answer::Body(body.to_owned());
+        world.store.script([Answer::Page, no_page.clone(), no_page]);
         let reason = world.failing_round().await;
         assert!(reason.starts_with("the answer is no page: "), "{body}: {reason}");
-        assert_eq!(world.cursor().await.unwrap(), "2026-01-02T03:00:01Z");
+        assert_eq!(world.store.queries().len(), 3, "two attempts");
+        assert_eq!(world.cursor().await.unwrap(), FIRST);
         assert_eq!(world.events().await.len(), 2);
         assert_eq!(world.round().await.stored, 2);
     }
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_page_is_asked_for_again_as_a_500_is() {
+    let world = World::new().await;
+    world.store.fill(12);
+    world.store.page_size(2);
+    let answers = NO_PAGES.map(|body| [Answer::Page, Answer::Body(body.to_owned())]);
+    world.store.script(answers.into_iter().flatten());
+    // Each page has its own attempts.
+    assert_eq!(world.round().await.stored, 12);
+    let queries = world.store.queries();
+    assert_eq!(queries.len(), 6 + NO_PAGES.len());
+    assert!((1..=9).step_by(2).all(|at| queries[at] == queries[at + 1]), "the same page: {queries:?}");
+}
+
+#[tokio::test]
+async fn attempts_count_for_one_page_whatever_fails() {
+    let world = World::new().await;
+    world.store.fill(1);
+    let broken = Answer::Status(500, "x-why", "no".to_owned());
+    world.store.script([broken, Answer::Body("<html>busy</html>".to_owned())]);
+    assert!(world.failing_round().await.starts_with("the answer is no page: "));
+    assert_eq!(world.store.queries().len(), 2);
 }
 
 #[tokio::test]

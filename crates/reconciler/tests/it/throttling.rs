@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     store::{Answer, Seen},
-    world::World,
+    world::{FIRST, World},
 };
 
 fn asked_after(seen: &[Seen], at: usize) -> Duration {
@@ -47,7 +47,7 @@ async fn a_wait_is_obeyed_up_to_the_bound() {
 
 #[tokio::test]
 async fn a_provider_that_never_stops_asking_for_waits_ends_the_round_and_the_next_goes_on_at_the_cursor() {
-    let world = World::with("retry_after_max = \"1s\"").await;
+    let world = World::sorted_with("retry_after_max = \"1s\"").await;
     world.store.fill(6);
     world.store.page_size(2);
     let busy = || Answer::Status(429, "retry-after", "60".to_owned());
@@ -75,7 +75,7 @@ async fn waits_before_one_page_do_not_count_for_the_next() {
 
 #[tokio::test]
 async fn a_page_that_fails_for_good_leaves_the_cursor_where_the_stored_pages_end() {
-    let world = World::new().await;
+    let world = World::sorted().await;
     world.store.fill(6);
     world.store.page_size(2);
     let broken = || Answer::Status(500, "x-why", "no".to_owned());
@@ -86,6 +86,22 @@ async fn a_page_that_fails_for_good_leaves_the_cursor_where_the_stored_pages_end
     assert_eq!(world.cursor().await.unwrap(), "2026-01-02T03:00:03Z");
     assert_eq!(world.events().await.len(), 4);
     // The next round goes on and brings the rest.
+    assert_eq!(world.round().await.stored, 2);
+    assert_eq!(world.cursor().await.unwrap(), "2026-01-02T03:00:05Z");
+}
+
+#[tokio::test]
+async fn a_page_that_fails_for_good_leaves_the_cursor_where_it_was_if_the_list_is_in_no_order() {
+    let world = World::new().await;
+    world.store.fill(6);
+    world.store.page_size(2);
+    let broken = || Answer::Status(500, "x-why", "no".to_owned());
+    world.store.script([Answer::Page, Answer::Page, broken(), broken()]);
+    world.failing_round().await;
+    assert_eq!(world.cursor().await.unwrap(), FIRST);
+    assert_eq!(world.events().await.len(), 4);
+    // However much later the next round comes, it looks back from where the first one did.
+    world.clock.advance_seconds(3 * 86_400);
     assert_eq!(world.round().await.stored, 2);
     assert_eq!(world.cursor().await.unwrap(), "2026-01-02T03:00:05Z");
 }

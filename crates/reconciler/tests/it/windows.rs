@@ -2,12 +2,16 @@
 
 use db::inbox::Origin;
 use reconciler::End;
+use serde_json::json;
 
-use crate::world::{World, at};
+use crate::{
+    store::{Answer, order},
+    world::{World, at},
+};
 
 #[tokio::test]
 async fn a_window_stores_what_changed_in_it_and_tells_its_progress() {
-    let world = World::new().await;
+    let world = World::sorted().await;
     world.store.fill(120);
     world.store.page_size(10);
     let mut seen = Vec::new();
@@ -23,6 +27,24 @@ async fn a_window_stores_what_changed_in_it_and_tells_its_progress() {
     assert_eq!(world.cursor().await, None);
     let again = world.reader().pull_window(from, to, Origin::Backfill, &mut |_| {}).await;
     assert_eq!(again.0.stored, 0);
+}
+
+#[tokio::test]
+async fn a_window_of_a_list_in_no_order_is_read_to_the_lists_end() {
+    let world = World::new().await;
+    let of = |id: &str, instant: &str| order(id, "paid", 2, instant);
+    // All of the first page lies after the window, and what lies in it comes last.
+    let first = [of("ped_1", "2026-01-02T03:05:00Z"), of("ped_2", "2026-01-02T03:06:00Z")];
+    let last = [of("ped_3", "2026-01-02T03:00:30Z")];
+    world.store.script([
+        Answer::Body(json!({ "data": first, "next": "2" }).to_string()),
+        Answer::Body(json!({ "data": last, "next": null }).to_string()),
+    ]);
+    let (from, to) = (at("2026-01-02T03:00:00Z"), at("2026-01-02T03:01:00Z"));
+    let (pulled, end) = world.reader().pull_window(from, to, Origin::Backfill, &mut |_| {}).await;
+    assert!(matches!(end, End::Complete), "{end:?}");
+    assert_eq!((pulled.pages, pulled.stored), (2, 1));
+    assert_eq!(world.events().await, ["ped_3@backfill"]);
 }
 
 #[tokio::test]

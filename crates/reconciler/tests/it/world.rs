@@ -16,6 +16,9 @@ use crate::store::{Store, TOKEN};
 /// Where the clock of each test starts.
 pub(crate) const NOW: &str = "2026-01-02T03:10:00Z";
 
+/// Where the first round starts to look, and the cursor with it.
+pub(crate) const FIRST: &str = "2026-01-01T03:10:00Z";
+
 pub(crate) struct World {
     pub(crate) database: Database,
     pub(crate) store: Store,
@@ -28,6 +31,22 @@ pub(crate) struct World {
 impl World {
     pub(crate) async fn new() -> Self {
         Self::with("").await
+    }
+
+    /// A world whose store promises that its list ascends by the instant of change.
+    pub(crate) async fn sorted() -> Self {
+        Self::sorted_with("").await
+    }
+
+    /// As [`World::sorted`], with these keys in the section of the reconciler.
+    pub(crate) async fn sorted_with(keys: &str) -> Self {
+        let world = Self::with(keys).await;
+        let profile = include_str!("../../../../profiles/loja.toml");
+        assert!(profile.contains("\nsorted = false\n"));
+        fs::create_dir(world.config.path().join("profiles")).unwrap();
+        world.write("profiles/loja.toml", &profile.replace("\nsorted = false\n", "\nsorted = true\n"));
+        world.write("profiles.toml", "[service]\nprofiles_dir = \"profiles\"\n");
+        world
     }
 
     /// A world with these keys in the section of the reconciler.
