@@ -8,6 +8,7 @@ mod fault;
 mod layers;
 mod secret;
 mod sections;
+mod usable;
 
 pub use configured::{Configured, Demand, Destination, Source};
 pub use duration::Span;
