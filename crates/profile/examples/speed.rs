@@ -20,7 +20,7 @@ fn main() {
     let profile = Profile::parse("loja.toml", include_str!("../../../profiles/loja.toml")).unwrap();
     let body = body();
     let keys = [profile.scheme().key(&SecretString::from("a shared secret")).unwrap()];
-    let message = Message { id: "", unix_seconds: 0, body: &body };
+    let message = Message::new("", 0, &body);
     let headers = profile.scheme().sign(&message, &keys[0]).unwrap();
     let flow = domain::FlowSpec {
         statuses: ["created", "paid", "shipped", "canceled", "refunded"].map(str::to_owned).to_vec(),
@@ -38,7 +38,7 @@ fn main() {
         );
     };
     report("sha256", sha256);
-    let request = Request { headers: &headers, body: &body, now: 0 };
+    let request = Request::new(&headers, &body, 0);
     report("verify", time(|| profile.scheme().verify(black_box(&request), &keys)));
     let incoming = Incoming { body: &body, headers: &headers };
     report("envelopes", time(|| profile.envelopes(black_box(&incoming))));

@@ -94,7 +94,7 @@ impl Ingest {
         let began = Instant::now();
         let now = self.clock.now();
         let headers = RequestHeaders(request.headers());
-        let signed = Request { headers: &headers, body: &body, now: now.as_second() };
+        let signed = Request::new(&headers, &body, now.as_second());
         if let Err(refusal) = source.verify(&signed) {
             source.count_refusal(refusal);
             let headers = source.profile.keep(&headers).unwrap_or_else(|| "{}".to_owned());

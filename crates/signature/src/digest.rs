@@ -3,7 +3,10 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::GeneralPurpose;
 use base64::engine::{DecodePaddingMode, GeneralPurposeConfig};
-use base64::{alphabet, engine::general_purpose::STANDARD};
+use base64::{
+    alphabet,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use serde::Deserialize;
 
 use crate::Refusal;
@@ -14,6 +17,12 @@ const BYTES_MAX: usize = 64;
 /// Reads base64 with and without its padding: providers differ, and padding carries no information.
 pub(crate) const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// Reads the alphabet of addresses, with and without padding.
+const BASE64_URL: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::URL_SAFE,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
@@ -43,13 +52,16 @@ impl Algorithm {
 }
 
 /// How the digest's bytes are spelt in the header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
     /// Hexadecimal; letters of either case are read, lower case is written.
+    #[default]
     Hex,
     /// Base64; read with or without padding, written with it.
     Base64,
+    /// Base64 in the alphabet of addresses; read with or without padding, written without.
+    Base64Url,
 }
 
 impl Encoding {
@@ -58,6 +70,16 @@ impl Encoding {
         match self {
             Encoding::Hex => hex::encode(bytes),
             Encoding::Base64 => STANDARD.encode(bytes),
+            Encoding::Base64Url => URL_SAFE_NO_PAD.encode(bytes),
+        }
+    }
+
+    /// Reads bytes of any length.
+    pub(crate) fn decode(self, text: &[u8]) -> Result<Vec<u8>, Refusal> {
+        match self {
+            Encoding::Hex => hex::decode(text).map_err(|_| Refusal::Malformed),
+            Encoding::Base64 => BASE64.decode(text).map_err(|_| Refusal::Malformed),
+            Encoding::Base64Url => BASE64_URL.decode(text).map_err(|_| Refusal::Malformed),
         }
     }
 }
@@ -77,6 +99,9 @@ impl Digest {
         let len = match encoding {
             Encoding::Hex => decode_hex(text, &mut room)?,
             Encoding::Base64 => BASE64.decode_slice(text, &mut room).map_err(|_| Refusal::Malformed)?,
+            Encoding::Base64Url => {
+                BASE64_URL.decode_slice(text, &mut room).map_err(|_| Refusal::Malformed)?
+            }
         };
         if len != algorithm.digest_bytes() {
             return Err(Refusal::Malformed);

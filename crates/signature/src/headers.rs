@@ -40,3 +40,20 @@ impl<N: AsRef<str>, V: AsRef<[u8]>> Headers for Vec<(N, V)> {
 impl Headers for () {
     fn for_each(&self, _name: &str, _visit: &mut dyn FnMut(&[u8])) {}
 }
+
+/// The one value of a header without blanks around it; copies of the line count once.
+///
+/// # Errors
+/// The header is missing, or repeated with another value.
+pub(crate) fn single(headers: &dyn Headers, name: &str) -> Result<Vec<u8>, crate::Refusal> {
+    let mut found = Err(crate::Refusal::MissingHeader);
+    headers.for_each(name, &mut |line| {
+        let value = line.trim_ascii();
+        found = match &found {
+            Err(crate::Refusal::MissingHeader) => Ok(value.to_vec()),
+            Ok(first) if first == value => return,
+            _ => Err(crate::Refusal::Malformed),
+        };
+    });
+    found
+}

@@ -154,8 +154,9 @@ impl Names<'_> {
         let id = Text::read(request.headers, self.id)?;
         let timestamp = Text::read(request.headers, self.timestamp)?;
         let signed_at = unix_seconds(timestamp.as_bytes())?;
+        let now = request.now;
         let parts = [id.as_bytes(), b".", timestamp.as_bytes(), b".", request.body];
-        let key_index = self.matching(request.headers, &parts, keys)?;
+        let key_index = self.matching(request.headers, &parts, keys, now)?;
         // The time is judged last: "expired" is said only of what the provider really signed.
         if signed_at.abs_diff(request.now) > u64::from(tolerance_seconds) {
             return Err(Refusal::Expired);
@@ -164,7 +165,13 @@ impl Names<'_> {
     }
 
     /// The first key that made any of the `v1` signatures.
-    fn matching(&self, headers: &dyn Headers, parts: &[&[u8]], keys: &[Key]) -> Result<usize, Refusal> {
+    fn matching(
+        &self,
+        headers: &dyn Headers,
+        parts: &[&[u8]],
+        keys: &[Key],
+        now: i64,
+    ) -> Result<usize, Refusal> {
         let mut result = Err(Refusal::MissingHeader);
         let mut tried = 0;
         headers.for_each(self.signature, &mut |line| {
@@ -174,7 +181,8 @@ impl Names<'_> {
                 }
                 let found = read_entry(entry).and_then(|digest| {
                     tried += 1;
-                    keys.iter().position(|key| key.matches(parts, digest.as_bytes())).ok_or(Refusal::Mismatch)
+                    let matches = |key: &Key| key.counts(now, None) && key.matches(parts, digest.as_bytes());
+                    keys.iter().position(matches).ok_or(Refusal::Mismatch)
                 });
                 result = more_telling(result, found);
             }
@@ -200,7 +208,10 @@ fn read_entry(entry: &[u8]) -> Result<Digest, Refusal> {
 }
 
 /// Of two outcomes of several signatures, the one that says more about what is wrong.
-fn more_telling(one: Result<usize, Refusal>, other: Result<usize, Refusal>) -> Result<usize, Refusal> {
+pub(crate) fn more_telling(
+    one: Result<usize, Refusal>,
+    other: Result<usize, Refusal>,
+) -> Result<usize, Refusal> {
     let weight = |result: &Result<usize, Refusal>| match result {
         Ok(_) => 5,
         Err(Refusal::Expired | Refusal::NoSecret) => 4,

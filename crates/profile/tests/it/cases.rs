@@ -106,7 +106,7 @@ fn every_delivery_is_verified_split_and_read_as_its_case_expects() {
                 continue;
             };
             let headers = headers(deliver);
-            let request = Request { headers: &headers, body: &body, now: 0 };
+            let request = Request::new(&headers, &body, 0);
             let verified = profile.scheme().verify(&request, &keys);
             let is_post = deliver.get("method").is_none_or(|method| method == "POST");
             assert_eq!(verified.is_ok(), is_post && !answers(http, 401), "{id}: {verified:?}");

@@ -16,7 +16,7 @@ fn verifies(call: &Call, secret: &str, now: i64) -> bool {
     let headers: Vec<(&str, &[u8])> =
         call.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
     let keys = [standard_webhooks::key(&SecretString::from(secret)).unwrap()];
-    let request = Request { headers: &headers, body: &call.body, now };
+    let request = Request::new(&headers, &call.body, now);
     standard_webhooks::verify(&request, &keys, 5).is_ok()
 }
 

@@ -112,12 +112,7 @@ impl Reverified {
         }
         let headers = KeptHeaders::parse(Some(&sample.headers));
         let now = sample.refused_at.as_second();
-        if source
-            .profile
-            .scheme()
-            .verify(&Request { headers: &headers, body: &sample.body, now }, keys)
-            .is_err()
-        {
+        if source.profile.scheme().verify(&Request::new(&headers, &sample.body, now), keys).is_err() {
             counts.still_refused += 1;
             return None;
         }

@@ -1,0 +1,287 @@
+//! The string to sign: a template from the profile, filled from the request.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+use crate::json;
+use crate::scheme::{Request, SchemeError, header_name};
+
+/// `text = "…"`, or a list of segments.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "expected a template such as \"{timestamp}.{body}\", or a list of segments")]
+pub enum TextSpec {
+    /// One template.
+    One(String),
+    /// Several, one after the other.
+    Many(Vec<SegmentSpec>),
+}
+
+/// One segment of a string to sign.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "expected a template, or { text = \"…\", optional = true }")]
+pub enum SegmentSpec {
+    /// Always there.
+    Plain(String),
+    /// Left out when a value in it is missing, if optional.
+    Table(SegmentTable),
+}
+
+/// A segment as a table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SegmentTable {
+    /// The template.
+    pub text: String,
+    /// Whether the segment is left out when a value in it is missing.
+    #[serde(default)]
+    pub optional: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Value {
+    Body,
+    Timestamp,
+    Secret,
+    Method,
+    Path,
+    Url,
+    Crc32,
+    Header(String),
+    Query(String),
+    Json(String),
+    Constant(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Case {
+    Kept,
+    Lower,
+    Upper,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    Literal(String),
+    Value(Value, Case),
+}
+
+#[derive(Clone, Debug)]
+struct Segment {
+    parts: Vec<Part>,
+    optional: bool,
+}
+
+/// A compiled string to sign.
+#[derive(Clone, Debug)]
+pub(crate) struct Template(Vec<Segment>);
+
+/// What a template is filled with besides the request.
+pub(crate) struct Fill<'a> {
+    /// The signed time as it was written.
+    pub(crate) timestamp: Option<&'a [u8]>,
+    /// The secret, for digests that contain it.
+    pub(crate) secret: &'a [u8],
+}
+
+impl Template {
+    /// The raw body alone.
+    pub(crate) fn body() -> Self {
+        Self(vec![Segment { parts: vec![Part::Value(Value::Body, Case::Kept)], optional: false }])
+    }
+
+    pub(crate) fn compile(spec: &TextSpec) -> Result<Self, SchemeError> {
+        let segments = match spec {
+            TextSpec::One(text) => vec![segment(text, false)?],
+            TextSpec::Many(list) => list
+                .iter()
+                .map(|spec| match spec {
+                    SegmentSpec::Plain(text) => segment(text, false),
+                    SegmentSpec::Table(table) => segment(&table.text, table.optional),
+                })
+                .collect::<Result<_, _>>()?,
+        };
+        if segments.iter().all(|segment| segment.parts.is_empty()) {
+            return Err(SchemeError::Template(String::new(), "is empty: anybody could sign it".to_owned()));
+        }
+        Ok(Self(segments))
+    }
+
+    fn values(&self) -> impl Iterator<Item = &Value> {
+        self.0.iter().flat_map(|segment| &segment.parts).filter_map(|part| match part {
+            Part::Value(value, _) => Some(value),
+            Part::Literal(_) => None,
+        })
+    }
+
+    pub(crate) fn has_secret(&self) -> bool {
+        self.values().any(|value| *value == Value::Secret)
+    }
+
+    pub(crate) fn has_timestamp(&self) -> bool {
+        self.values().any(|value| *value == Value::Timestamp)
+    }
+
+    pub(crate) fn covers_body(&self) -> bool {
+        self.values().any(|value| matches!(value, Value::Body | Value::Crc32))
+    }
+
+    pub(crate) fn needs_url(&self) -> bool {
+        self.values().any(|value| *value == Value::Url)
+    }
+
+    pub(crate) fn needs_path(&self) -> bool {
+        self.values().any(|value| *value == Value::Path)
+    }
+
+    pub(crate) fn headers(&self) -> impl Iterator<Item = &str> {
+        self.values().filter_map(|value| match value {
+            Value::Header(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn queries(&self) -> impl Iterator<Item = &str> {
+        self.values().filter_map(|value| match value {
+            Value::Query(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn constants(&self) -> impl Iterator<Item = &str> {
+        self.values().filter_map(|value| match value {
+            Value::Constant(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// The pieces of the string to sign, or nothing when a value that must be there is not.
+    pub(crate) fn fill<'a>(&'a self, request: &Request<'a>, fill: &Fill<'a>) -> Option<Vec<Cow<'a, [u8]>>> {
+        let mut pieces = Vec::new();
+        for segment in &self.0 {
+            let start = pieces.len();
+            for part in &segment.parts {
+                match part.fill(request, fill) {
+                    Some(piece) => pieces.push(piece),
+                    None if segment.optional => {
+                        pieces.truncate(start);
+                        break;
+                    }
+                    None => return None,
+                }
+            }
+        }
+        Some(pieces)
+    }
+}
+
+impl Part {
+    fn fill<'a>(&'a self, request: &Request<'a>, fill: &Fill<'a>) -> Option<Cow<'a, [u8]>> {
+        let (value, case) = match self {
+            Part::Literal(text) => return Some(Cow::Borrowed(text.as_bytes())),
+            Part::Value(value, case) => (value, *case),
+        };
+        let bytes = value.read(request, fill)?;
+        Some(match case {
+            Case::Kept => bytes,
+            Case::Lower => Cow::Owned(bytes.to_ascii_lowercase()),
+            Case::Upper => Cow::Owned(bytes.to_ascii_uppercase()),
+        })
+    }
+}
+
+impl Value {
+    fn read<'a>(&'a self, request: &Request<'a>, fill: &Fill<'a>) -> Option<Cow<'a, [u8]>> {
+        match self {
+            Value::Body => Some(Cow::Borrowed(request.body)),
+            Value::Timestamp => fill.timestamp.map(Cow::Borrowed),
+            Value::Secret => Some(Cow::Borrowed(fill.secret)),
+            Value::Method => present(request.target.method),
+            Value::Path => present(request.target.path),
+            Value::Url => present(request.target.url),
+            Value::Crc32 => Some(Cow::Owned(crc32fast::hash(request.body).to_string().into_bytes())),
+            Value::Header(name) => crate::headers::single(request.headers, name)
+                .ok()
+                .filter(|value| !value.is_empty())
+                .map(Cow::Owned),
+            Value::Query(name) => request
+                .target
+                .query_value(name)
+                .filter(|value| !value.is_empty())
+                .map(|value| Cow::Owned(value.into())),
+            // A field that is not there stands as nothing: that is how the providers that sign fields do it.
+            Value::Json(path) => {
+                Some(Cow::Owned(json::text(request.body, path).unwrap_or_default().into_bytes()))
+            }
+            Value::Constant(name) => request.target.constant(name).and_then(present),
+        }
+    }
+}
+
+fn present(text: &str) -> Option<Cow<'_, [u8]>> {
+    (!text.is_empty()).then_some(Cow::Borrowed(text.as_bytes()))
+}
+
+fn segment(text: &str, optional: bool) -> Result<Segment, SchemeError> {
+    let wrong = |reason: &str| SchemeError::Template(text.to_owned(), reason.to_owned());
+    let mut parts = Vec::new();
+    let mut literal = String::new();
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("{{").or_else(|| rest.strip_prefix("}}")) {
+            literal.push(letter);
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix('{') {
+            let (inside, after) = after.split_once('}').ok_or_else(|| wrong("has a { without }"))?;
+            if !literal.is_empty() {
+                parts.push(Part::Literal(std::mem::take(&mut literal)));
+            }
+            parts.push(placeholder(inside).map_err(|reason| wrong(&reason))?);
+            rest = after;
+        } else if letter == '}' {
+            return Err(wrong("has a } without {; write }} for the letter"));
+        } else {
+            literal.push(letter);
+            rest = &rest[letter.len_utf8()..];
+        }
+    }
+    if !literal.is_empty() {
+        parts.push(Part::Literal(literal));
+    }
+    Ok(Segment { parts, optional })
+}
+
+fn placeholder(inside: &str) -> Result<Part, String> {
+    let (name, case) = match inside.rsplit_once('|') {
+        Some((name, "lower")) => (name, Case::Lower),
+        Some((name, "upper")) => (name, Case::Upper),
+        Some((_, other)) => return Err(format!("has |{other}: only |lower and |upper are known")),
+        None => (inside, Case::Kept),
+    };
+    let value = match name.split_once(':') {
+        Some((_, "")) => return Err(format!("has {{{inside}}} without a name")),
+        Some(("header", header)) => Value::Header(header_name(header).map_err(|error| error.to_string())?),
+        Some(("query", query)) => Value::Query(query.to_owned()),
+        Some(("json", path)) => Value::Json(path.to_owned()),
+        Some(("constant", constant)) => Value::Constant(constant.to_owned()),
+        Some(_) => return Err(unknown(inside)),
+        None => match name {
+            "body" => Value::Body,
+            "timestamp" => Value::Timestamp,
+            "secret" => Value::Secret,
+            "method" => Value::Method,
+            "path" => Value::Path,
+            "url" => Value::Url,
+            "crc32" => Value::Crc32,
+            _ => return Err(unknown(inside)),
+        },
+    };
+    Ok(Part::Value(value, case))
+}
+
+fn unknown(inside: &str) -> String {
+    format!(
+        "has {{{inside}}}: known are body, timestamp, secret, method, path, url, crc32, header:NAME, query:NAME, \
+         json:PATH and constant:NAME"
+    )
+}
