@@ -137,3 +137,71 @@ fn what_is_excepted_is_a_vector_and_needs_the_exception() {
         assert!(!profile_file(provider).exists(), "{provider} ships: take it off the list");
     }
 }
+
+#[derive(Deserialize)]
+struct Samples {
+    secret: String,
+    #[serde(default)]
+    now: i64,
+    #[serde(default)]
+    public_url: String,
+    requests: Vec<Sample>,
+}
+
+#[derive(Deserialize)]
+struct Sample {
+    name: String,
+    headers: BTreeMap<String, String>,
+    #[serde(default)]
+    query: String,
+    body: String,
+    expect: Expect,
+}
+
+#[derive(Deserialize)]
+struct Expect {
+    #[serde(default)]
+    reading: String,
+    #[serde(default = "yes")]
+    verified: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// Whether a sample's signature is accepted.
+fn verified(provider: &str, samples: &Samples, sample: &Sample) -> bool {
+    let profile = profile(provider);
+    let scheme = Scheme::compile(&profile.verify).unwrap();
+    let keys = [scheme.key(&SecretString::from(samples.secret.as_str())).unwrap()];
+    let headers: Vec<_> = sample.headers.iter().collect();
+    let target = Target { query: &sample.query, url: &samples.public_url, ..Target::default() };
+    parts(&sample.body, profile.receive.split.as_deref())
+        .unwrap()
+        .iter()
+        .all(|body| scheme.verify(&Request::new(&headers, body, samples.now).to(target), &keys).is_ok())
+}
+
+#[test]
+fn each_sample_is_accepted_or_refused_as_it_says() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../profiles/samples");
+    let (mut accepted, mut refused) = (0, 0);
+    for file in std::fs::read_dir(folder).unwrap() {
+        let file = file.unwrap().path();
+        let provider = file.file_stem().unwrap().to_str().unwrap();
+        let samples: Samples = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        // A handshake may come without a signature.
+        for sample in samples.requests.iter().filter(|sample| sample.expect.reading != "handshake") {
+            assert_eq!(
+                verified(provider, &samples, sample),
+                sample.expect.verified,
+                "{provider}: {}",
+                sample.name
+            );
+            accepted += usize::from(sample.expect.verified);
+            refused += usize::from(!sample.expect.verified);
+        }
+    }
+    assert!(accepted >= 120 && refused >= 15, "{accepted} accepted, {refused} refused");
+}

@@ -8,4 +8,5 @@ mod envelopes;
 mod format;
 mod properties;
 mod reading;
+mod shipped;
 mod support;
