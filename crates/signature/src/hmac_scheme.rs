@@ -4,6 +4,7 @@ use crate::digest::Digest;
 use crate::key::Key;
 use crate::scheme::{SchemeError, header_name};
 use crate::signed_spec::{Format, SignedSpec};
+use crate::template::TextSpec;
 use crate::{Algorithm, Encoding, Headers, KeyForm, Refusal, Request};
 
 /// The compiled form.
@@ -21,7 +22,8 @@ impl HmacScheme {
     /// The fast form of a spec that asks for no more than a digest of the raw body in one header; else nothing.
     pub(crate) fn compile(algorithm: Algorithm, spec: &SignedSpec) -> Result<Option<Self>, SchemeError> {
         let plain = spec.format == Format::Plain
-            && spec.text.is_none()
+            && spec.text.as_ref().is_none_or(TextSpec::is_body)
+            && spec.certificate_url_header.is_none()
             && spec.timestamp.is_none()
             && spec.secrets.is_none()
             && spec.key_prefix.is_empty()

@@ -30,6 +30,7 @@ pub(crate) struct Place {
     pub(crate) location: Location,
     grammar: Grammar,
     prefix: String,
+    blank: bool,
     prefix_required: bool,
 }
 
@@ -47,11 +48,13 @@ impl Place {
         let location = match (&spec.header, &spec.query, &spec.json) {
             (Some(header), None, None) => Location::Header(header_name(header)?),
             (None, Some(query), None) => Location::Query(query.clone()),
-            (None, None, Some(path)) => Location::Json(path.clone()),
+            (None, None, Some(path)) if json::is_path(path) => Location::Json(path.clone()),
+            (None, None, Some(path)) => return Err(SchemeError::Path(path.clone())),
             _ => return Err(SchemeError::Location),
         };
         let readable = |letter: char| letter.is_ascii_graphic() && letter != ',';
-        let prefix = spec.prefix.trim_end();
+        // A prefix with a blank at its end is a word of its own, such as Bearer.
+        let prefix = spec.prefix.trim_end_matches(' ');
         if !prefix.chars().all(readable) {
             return Err(SchemeError::Prefix(spec.prefix.clone()));
         }
@@ -59,6 +62,7 @@ impl Place {
             location,
             grammar: grammar(spec)?,
             prefix: prefix.to_owned(),
+            blank: prefix.len() < spec.prefix.len(),
             prefix_required: spec.prefix_required && !prefix.is_empty(),
         })
     }
@@ -87,10 +91,10 @@ impl Place {
             }
             (Location::Header(name), Grammar::Plain) => headers::single(request.headers, name)?,
             (Location::Query(name), _) => {
-                request.target.query_value(name).ok_or(Refusal::MissingHeader)?.into_bytes()
+                request.target.agreed_query_value(name)?.ok_or(Refusal::MissingHeader)?.into_bytes()
             }
             (Location::Json(path), _) => {
-                json::text(request.body, path).ok_or(Refusal::MissingHeader)?.into_bytes()
+                json::text(request.body, path)?.ok_or(Refusal::MissingHeader)?.into_bytes()
             }
         };
         if value.is_empty() || value.len() > VALUE_BYTES_MAX {
@@ -135,7 +139,10 @@ impl Place {
         }
         // Words such as Bearer are written in any case.
         match value.split_at_checked(self.prefix.len()) {
-            Some((head, rest)) if head.eq_ignore_ascii_case(self.prefix.as_bytes()) => {
+            Some((head, rest))
+                if head.eq_ignore_ascii_case(self.prefix.as_bytes())
+                    && (!self.blank || rest.first().is_some_and(u8::is_ascii_whitespace)) =>
+            {
                 Ok(rest.trim_ascii_start())
             }
             _ if self.prefix_required => Err(Refusal::UnknownScheme),
@@ -145,9 +152,11 @@ impl Place {
 
     /// The value that carries this signature.
     pub(crate) fn write(&self, signature: &str, timestamp: Option<&str>) -> String {
-        let blank = if self.prefix.eq_ignore_ascii_case("bearer") { " " } else { "" };
-        let prefix = if self.prefix_required { &self.prefix } else { "" };
-        let signature = format!("{prefix}{}{signature}", if prefix.is_empty() { "" } else { blank });
+        let signature = match (self.prefix_required, self.blank) {
+            (false, _) => signature.to_owned(),
+            (true, false) => format!("{}{signature}", self.prefix),
+            (true, true) => format!("{} {signature}", self.prefix),
+        };
         match &self.grammar {
             Grammar::Plain => signature,
             Grammar::Pairs { separator, assign, keys, timestamp: key } => {

@@ -78,6 +78,9 @@ pub enum SchemeError {
     /// Nobody can say where the signature stands.
     #[error("exactly one of header, query and json must say where the signature stands")]
     Location,
+    /// The path cannot be followed.
+    #[error("{0:?} is not a path such as data.items[0].id")]
+    Path(String),
     /// The format lacks what it needs.
     #[error("format \"pairs\" needs keys, \"list\" needs versions, and no separator may be empty")]
     Format,
@@ -220,8 +223,8 @@ impl Scheme {
             SchemeSpec::Ed25519(spec) => signed(algorithm::ed25519(spec)?, spec)?,
             SchemeSpec::Rsa(spec) => signed(algorithm::rsa(spec)?, spec)?,
             SchemeSpec::Token(spec) => signed(Made::Token, spec)?,
-            SchemeSpec::Bearer(spec) => Kind::Signed(Box::new(authorization("Bearer", spec)?)),
-            SchemeSpec::Basic(spec) => Kind::Basic(Box::new(authorization("Basic", spec)?)),
+            SchemeSpec::Bearer(spec) => Kind::Signed(Box::new(authorization("Bearer ", spec)?)),
+            SchemeSpec::Basic(spec) => Kind::Basic(Box::new(authorization("Basic ", spec)?)),
             SchemeSpec::StandardWebhooks(spec) => Kind::Standard(StandardScheme::compile(spec)?),
             SchemeSpec::AllOf(spec) => Kind::All(checks(spec)?),
             SchemeSpec::AnyOf(spec) => Kind::Any(checks(spec)?),

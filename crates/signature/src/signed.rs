@@ -162,7 +162,7 @@ impl SignedScheme {
             }
             tried = true;
             let fill = Fill { timestamp: time, secret: key.secret() };
-            let pieces = self.text.fill(request, &fill).ok_or(Refusal::MissingHeader)?;
+            let pieces = self.text.fill(request, &fill)?;
             if signatures.iter().any(|signature| self.matches(key, &pieces, signature)) {
                 return Ok(index);
             }
@@ -204,7 +204,7 @@ impl SignedScheme {
         let found = self.place.read(request).unwrap_or_default();
         let time = self.time_text(request, &found).ok().flatten();
         let fill = Fill { timestamp: time.as_deref(), secret: b"[secret]" };
-        self.text.fill(request, &fill).map(|pieces| pieces.concat())
+        self.text.fill(request, &fill).ok().map(|pieces| pieces.concat())
     }
 
     /// What a sender adds to a message.
@@ -224,7 +224,7 @@ impl SignedScheme {
         let target = Target { ..message.target };
         let request = Request { headers: &headers, body: message.body, now: message.unix_seconds, target };
         let fill = Fill { timestamp: Some(time.as_bytes()), secret: key.secret() };
-        let pieces = self.text.fill(&request, &fill).ok_or(SignError::Incomplete)?;
+        let pieces = self.text.fill(&request, &fill).map_err(|_| SignError::Incomplete)?;
         let parts: Vec<&[u8]> = pieces.iter().map(AsRef::as_ref).collect();
         let bytes = match self.made {
             Made::Hmac(_) => self.encoding.encode(&key.digest(&parts)),

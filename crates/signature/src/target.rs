@@ -1,5 +1,7 @@
 //! What of a request may be signed besides its body and headers.
 
+use crate::Refusal;
+
 /// Where a request was sent to, as far as a signature can cover it. The default has none of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Target<'a> {
@@ -18,12 +20,17 @@ pub struct Target<'a> {
 impl<'a> Target<'a> {
     /// The decoded value of a query parameter; nothing when it is not there.
     ///
-    /// A parameter that comes twice has no value: nobody can say which of them counts.
+    /// A parameter that comes twice with two values has none: nobody can say which of them counts.
     pub fn query_value(&self, name: &str) -> Option<String> {
+        self.agreed_query_value(name).ok().flatten()
+    }
+
+    /// The same, telling a parameter that is not there from one that contradicts itself.
+    pub(crate) fn agreed_query_value(&self, name: &str) -> Result<Option<String>, Refusal> {
         let mut values = form_urlencoded::parse(self.query.as_bytes()).filter(|(key, _)| key == name);
-        let (_, first) = values.next()?;
+        let Some((_, first)) = values.next() else { return Ok(None) };
         let agreed = values.all(|(_, other)| other == first);
-        agreed.then(|| first.into_owned())
+        if agreed { Ok(Some(first.into_owned())) } else { Err(Refusal::Malformed) }
     }
 
     /// A constant of the source.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use crate::json;
 use crate::scheme::{Request, SchemeError, header_name};
+use crate::{Refusal, json};
 
 /// `text = "…"`, or a list of segments.
 #[derive(Clone, Debug, Deserialize)]
@@ -15,6 +15,13 @@ pub enum TextSpec {
     One(String),
     /// Several, one after the other.
     Many(Vec<SegmentSpec>),
+}
+
+impl TextSpec {
+    /// Whether it is the raw body and nothing else.
+    pub(crate) fn is_body(&self) -> bool {
+        matches!(self, TextSpec::One(text) if text == "{body}")
+    }
 }
 
 /// One segment of a string to sign.
@@ -155,44 +162,53 @@ impl Template {
         })
     }
 
-    /// The pieces of the string to sign, or nothing when a value that must be there is not.
-    pub(crate) fn fill<'a>(&'a self, request: &Request<'a>, fill: &Fill<'a>) -> Option<Vec<Cow<'a, [u8]>>> {
+    /// The pieces of the string to sign.
+    ///
+    /// # Errors
+    /// A value that must be there is not, or one contradicts itself. The latter is never "missing": else a second
+    /// copy of a header would take an optional segment out, and the event's reader could still believe the first.
+    pub(crate) fn fill<'a>(
+        &'a self,
+        request: &Request<'a>,
+        fill: &Fill<'a>,
+    ) -> Result<Vec<Cow<'a, [u8]>>, Refusal> {
         let mut pieces = Vec::new();
         for segment in &self.0 {
             let start = pieces.len();
             for part in &segment.parts {
-                match part.fill(request, fill) {
+                match part.fill(request, fill)? {
                     Some(piece) => pieces.push(piece),
                     None if segment.optional => {
                         pieces.truncate(start);
                         break;
                     }
-                    None => return None,
+                    None => return Err(Refusal::MissingHeader),
                 }
             }
         }
-        Some(pieces)
+        Ok(pieces)
     }
 }
 
 impl Part {
-    fn fill<'a>(&'a self, request: &Request<'a>, fill: &Fill<'a>) -> Option<Cow<'a, [u8]>> {
+    fn fill<'a>(&'a self, request: &Request<'a>, fill: &Fill<'a>) -> Filled<'a> {
         let (value, case) = match self {
-            Part::Literal(text) => return Some(Cow::Borrowed(text.as_bytes())),
+            Part::Literal(text) => return Ok(Some(Cow::Borrowed(text.as_bytes()))),
             Part::Value(value, case) => (value, *case),
         };
         let bytes = value.read(request, fill)?;
-        Some(match case {
+        Ok(bytes.map(|bytes| match case {
             Case::Kept => bytes,
             Case::Lower => Cow::Owned(bytes.to_ascii_lowercase()),
             Case::Upper => Cow::Owned(bytes.to_ascii_uppercase()),
-        })
+        }))
     }
 }
 
 impl Value {
-    fn read<'a>(&'a self, request: &Request<'a>, fill: &Fill<'a>) -> Option<Cow<'a, [u8]>> {
-        match self {
+    fn read<'a>(&'a self, request: &Request<'a>, fill: &Fill<'a>) -> Filled<'a> {
+        let some = |bytes: Vec<u8>| (!bytes.is_empty()).then_some(Cow::Owned(bytes));
+        Ok(match self {
             Value::Body => Some(Cow::Borrowed(request.body)),
             Value::Timestamp => fill.timestamp.map(Cow::Borrowed),
             Value::Secret => Some(Cow::Borrowed(fill.secret)),
@@ -200,23 +216,24 @@ impl Value {
             Value::Path => present(request.target.path),
             Value::Url => present(request.target.url),
             Value::Crc32 => Some(Cow::Owned(crc32fast::hash(request.body).to_string().into_bytes())),
-            Value::Header(name) => crate::headers::single(request.headers, name)
-                .ok()
-                .filter(|value| !value.is_empty())
-                .map(Cow::Owned),
-            Value::Query(name) => request
-                .target
-                .query_value(name)
-                .filter(|value| !value.is_empty())
-                .map(|value| Cow::Owned(value.into())),
+            Value::Header(name) => match crate::headers::single(request.headers, name) {
+                Err(Refusal::MissingHeader) => None,
+                value => some(value?),
+            },
+            Value::Query(name) => {
+                request.target.agreed_query_value(name)?.map(String::into_bytes).and_then(some)
+            }
             // A field that is not there stands as nothing: that is how the providers that sign fields do it.
             Value::Json(path) => {
-                Some(Cow::Owned(json::text(request.body, path).unwrap_or_default().into_bytes()))
+                Some(Cow::Owned(json::text(request.body, path)?.unwrap_or_default().into_bytes()))
             }
             Value::Constant(name) => request.target.constant(name).and_then(present),
-        }
+        })
     }
 }
+
+/// A value, nothing where it is missing, or why it cannot be believed.
+type Filled<'a> = Result<Option<Cow<'a, [u8]>>, Refusal>;
 
 fn present(text: &str) -> Option<Cow<'_, [u8]>> {
     (!text.is_empty()).then_some(Cow::Borrowed(text.as_bytes()))
@@ -262,7 +279,8 @@ fn placeholder(inside: &str) -> Result<Part, String> {
         Some((_, "")) => return Err(format!("has {{{inside}}} without a name")),
         Some(("header", header)) => Value::Header(header_name(header).map_err(|error| error.to_string())?),
         Some(("query", query)) => Value::Query(query.to_owned()),
-        Some(("json", path)) => Value::Json(path.to_owned()),
+        Some(("json", path)) if json::is_path(path) => Value::Json(path.to_owned()),
+        Some(("json", path)) => return Err(SchemeError::Path(path.to_owned()).to_string()),
         Some(("constant", constant)) => Value::Constant(constant.to_owned()),
         Some(_) => return Err(unknown(inside)),
         None => match name {
