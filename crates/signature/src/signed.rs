@@ -1,16 +1,22 @@
 //! Everything that a provider makes of a secret or a private key and puts at one place of the request.
 
+mod hash;
+mod time;
+
 use std::borrow::Cow;
 
 use secrecy::{ExposeSecret as _, SecretString};
-use sha2::{Digest as _, Sha256, Sha512};
 
 use crate::key::{Key, KeyError, KeyForm};
 use crate::place::{Found, Location, Place};
-use crate::scheme::{Message, Request, SchemeError, SignError, Signed, header_name};
-use crate::signed_spec::{Sides, SignedSpec, TimestampSpec, Unit};
+use crate::scheme::{Message, Request, SchemeError, SignError, Signed};
+use crate::signed_spec::SignedSpec;
 use crate::template::{Fill, Template};
 use crate::{Algorithm, Encoding, Refusal, Target, headers, public_key};
+
+pub(crate) use hash::Hash;
+use hash::same;
+use time::{SignedTime, TimeFrom, number, signed_time};
 
 /// What is made of the string to sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,27 +26,6 @@ pub(crate) enum Made {
     Ed25519 { prehashed: bool },
     Rsa,
     Token,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hash {
-    Sha1,
-    Sha256,
-    Sha512,
-}
-
-#[derive(Clone, Debug)]
-enum TimeFrom {
-    Signature,
-    Header(String),
-}
-
-#[derive(Clone, Debug)]
-struct SignedTime {
-    from: TimeFrom,
-    unit: Unit,
-    tolerance_seconds: u32,
-    sides: Sides,
 }
 
 /// The compiled form.
@@ -273,72 +258,4 @@ impl crate::Headers for Both<'_> {
         self.own.for_each(name, visit);
         self.message.for_each(name, visit);
     }
-}
-
-impl SignedTime {
-    fn allows(&self, at: i64, now: i64) -> bool {
-        let per_second = i128::from(self.unit.per_second());
-        let age = i128::from(now) * per_second - i128::from(at);
-        let tolerance = i128::from(self.tolerance_seconds) * per_second;
-        age <= tolerance && (self.sides == Sides::Past || -age <= tolerance)
-    }
-}
-
-impl Unit {
-    fn per_second(self) -> i64 {
-        match self {
-            Unit::Seconds => 1,
-            Unit::Milliseconds => 1000,
-        }
-    }
-}
-
-impl Hash {
-    fn bytes(self) -> usize {
-        match self {
-            Hash::Sha1 => 20,
-            Hash::Sha256 => 32,
-            Hash::Sha512 => 64,
-        }
-    }
-
-    fn of(self, parts: &[&[u8]]) -> Vec<u8> {
-        fn hash<D: sha2::Digest>(parts: &[&[u8]]) -> Vec<u8> {
-            let mut hash = D::new();
-            parts.iter().for_each(|part| hash.update(part));
-            hash.finalize().to_vec()
-        }
-        match self {
-            Hash::Sha1 => hash::<sha1::Sha1>(parts),
-            Hash::Sha256 => hash::<Sha256>(parts),
-            Hash::Sha512 => hash::<Sha512>(parts),
-        }
-    }
-}
-
-/// Compares without telling where they differ; both are hashed first, so that not even the length is told.
-pub(crate) fn same(secret: &[u8], given: &[u8]) -> bool {
-    let (secret, given) = (Sha256::digest(secret), Sha256::digest(given));
-    secret.iter().zip(given.iter()).fold(0, |differences, (one, other)| differences | (one ^ other)) == 0
-}
-
-fn signed_time(spec: &TimestampSpec) -> Result<SignedTime, SchemeError> {
-    let from = match spec.from.split_once(':') {
-        None if spec.from == "signature" => TimeFrom::Signature,
-        Some(("header", name)) => TimeFrom::Header(header_name(name)?),
-        _ => return Err(SchemeError::Time("timestamp.from is neither \"signature\" nor \"header:NAME\"")),
-    };
-    if spec.tolerance_seconds == 0 {
-        return Err(SchemeError::Tolerance);
-    }
-    Ok(SignedTime { from, unit: spec.unit, tolerance_seconds: spec.tolerance_seconds, sides: spec.sides })
-}
-
-/// Reads whole seconds or milliseconds since 1970: digits only, not longer than any time in use.
-fn number(text: &[u8]) -> Result<i64, Refusal> {
-    let text = text.trim_ascii();
-    if text.is_empty() || text.len() > 15 || !text.iter().all(u8::is_ascii_digit) {
-        return Err(Refusal::Malformed);
-    }
-    Ok(text.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0')))
 }
