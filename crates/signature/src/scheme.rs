@@ -41,6 +41,7 @@ impl Scheme {
     pub fn compile(spec: &SchemeSpec) -> Result<Self, SchemeError> {
         let signed =
             |made, spec| SignedScheme::compile(made, spec).map(|scheme| Kind::Signed(Box::new(scheme)));
+        spec.refuse_foreign()?;
         Ok(Self(match spec {
             SchemeSpec::Hmac(spec) => {
                 let algorithm = algorithm::hmac(spec)?;
@@ -84,6 +85,18 @@ impl Scheme {
                 Ok(Key::each(keys.into_iter().map(Result::ok).collect()))
             }
         }
+    }
+
+    /// Builds a key from a secret of one of the source's named lists ([`groups`](Self::groups)).
+    ///
+    /// # Errors
+    /// As [`key`](Self::key); and the secret is not written as some check says that takes this list.
+    pub fn group_key(&self, group: &str, secret: &SecretString) -> Result<Key, KeyError> {
+        let takes = |check: &&Scheme| check.groups().contains(&group);
+        if let Kind::All(checks) | Kind::Any(checks) = &self.0 {
+            checks.iter().filter(takes).try_for_each(|check| check.key(secret).map(drop))?;
+        }
+        Ok(self.key(secret)?.in_group(group))
     }
 
     /// Whether one of the live secrets signed this request.

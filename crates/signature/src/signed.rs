@@ -59,6 +59,11 @@ impl SignedScheme {
         if text.has_timestamp() && time.is_none() && !place.has_timestamp() {
             return Err(SchemeError::Time("the text has {timestamp}, but nothing says where it stands"));
         }
+        if time.as_ref().is_some_and(|time| !text.signs_time(time.header())) {
+            return Err(SchemeError::Time(
+                "timestamp is judged, but the text does not sign it: anybody could renew it",
+            ));
+        }
         if matches!(made, Made::Digest(_)) && !text.has_secret() {
             return Err(SchemeError::Template(
                 "text".to_owned(),

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::scheme::SchemeError;
 use crate::template::TextSpec;
 use crate::{Encoding, KeyForm};
 
@@ -64,6 +65,30 @@ pub struct SignedSpec {
     pub certificate_url_header: Option<String>,
     /// Which of the source's `more_secrets` count, instead of its `secrets`.
     pub secrets: Option<String>,
+}
+
+impl SignedSpec {
+    /// Refuses what a table of this kind would silently leave unread: whoever wrote it believes that it is checked.
+    pub(crate) fn refuse_foreign(&self, kind: &str) -> Result<(), SchemeError> {
+        let pairs = self.format == Format::Pairs;
+        let list = self.format == Format::List;
+        let token = kind == "token";
+        let rules = [
+            (self.algorithm.is_some() && !matches!(kind, "hmac" | "digest"), "algorithm", "hmac and digest"),
+            (self.prehash.is_some() && kind != "ed25519", "prehash", "ed25519"),
+            (self.hash.is_some() && kind != "rsa", "hash", "rsa"),
+            (self.text.is_some() && token, "text", "kinds that sign, not token"),
+            (self.timestamp.is_some() && token, "timestamp", "kinds that sign, not token"),
+            (self.separator.is_some() && !pairs && !list, "separator", "the formats pairs and list"),
+            (self.assign.is_some() && !pairs, "assign", "the format pairs"),
+            (!self.keys.is_empty() && !pairs, "keys", "the format pairs"),
+            (self.timestamp_key.is_some() && !pairs, "timestamp_key", "the format pairs"),
+            (self.version_separator.is_some() && !list, "version_separator", "the format list"),
+            (!self.versions.is_empty() && !list, "versions", "the format list"),
+        ];
+        let foreign = rules.into_iter().find(|(foreign, ..)| *foreign);
+        foreign.map_or(Ok(()), |(_, key, of)| Err(SchemeError::Foreign(key, of)))
+    }
 }
 
 fn yes() -> bool {

@@ -34,6 +34,8 @@ pub struct StandardSpec {
     /// Seconds that the signed time may differ from now, either way.
     #[serde(default = "tolerance")]
     pub tolerance_seconds: u32,
+    /// Which of the source's `more_secrets` count, instead of its `secrets`.
+    pub secrets: Option<String>,
 }
 
 fn webhook() -> String {
@@ -51,6 +53,7 @@ pub(crate) struct StandardScheme {
     timestamp: String,
     signature: String,
     tolerance_seconds: u32,
+    pub(crate) secrets: Option<String>,
 }
 
 /// Builds a key from a secret: `whsec_<base64>`, or any other text taken as it stands.
@@ -97,7 +100,8 @@ pub fn verify(request: &Request<'_>, keys: &[Key], tolerance_seconds: u32) -> Re
     if keys.is_empty() {
         return Err(Refusal::NoSecret);
     }
-    let names = Names { id: "webhook-id", timestamp: "webhook-timestamp", signature: "webhook-signature" };
+    let [id, timestamp, signature] = ["webhook-id", "webhook-timestamp", "webhook-signature"];
+    let names = Names { id, timestamp, signature, group: None };
     names.verify(request, keys, tolerance_seconds).map(|key_index| Verified { key_index })
 }
 
@@ -112,12 +116,14 @@ impl StandardScheme {
             timestamp: name("timestamp")?,
             signature: name("signature")?,
             tolerance_seconds: spec.tolerance_seconds,
+            secrets: spec.secrets.clone(),
         })
     }
 
     pub(crate) fn verify(&self, request: &Request<'_>, keys: &[Key]) -> Result<usize, Refusal> {
         let [id, timestamp, signature] = self.headers();
-        Names { id, timestamp, signature }.verify(request, keys, self.tolerance_seconds)
+        let group = self.secrets.as_deref();
+        Names { id, timestamp, signature, group }.verify(request, keys, self.tolerance_seconds)
     }
 
     pub(crate) fn sign(&self, message: &Message<'_>, key: &Key) -> Result<Vec<(String, String)>, SignError> {
@@ -147,6 +153,7 @@ struct Names<'a> {
     id: &'a str,
     timestamp: &'a str,
     signature: &'a str,
+    group: Option<&'a str>,
 }
 
 impl Names<'_> {
@@ -181,7 +188,8 @@ impl Names<'_> {
                 }
                 let found = read_entry(entry).and_then(|digest| {
                     tried += 1;
-                    let matches = |key: &Key| key.counts(now, None) && key.matches(parts, digest.as_bytes());
+                    let matches =
+                        |key: &Key| key.counts(now, self.group) && key.matches(parts, digest.as_bytes());
                     keys.iter().position(matches).ok_or(Refusal::Mismatch)
                 });
                 result = more_telling(result, found);

@@ -133,6 +133,11 @@ impl Template {
         self.values().any(|value| *value == Value::Timestamp)
     }
 
+    /// Whether it holds the signed time, by its own name or as the header it stands in.
+    pub(crate) fn signs_time(&self, header: Option<&str>) -> bool {
+        self.has_timestamp() || self.headers().any(|name| Some(name) == header)
+    }
+
     pub(crate) fn covers_body(&self) -> bool {
         self.values().any(|value| matches!(value, Value::Body | Value::Crc32))
     }

@@ -93,6 +93,10 @@ impl Scheme {
 
     /// Named lists of secrets that the source must have.
     pub fn groups(&self) -> Vec<&str> {
-        self.parts().into_iter().filter_map(|scheme| scheme.secrets.as_deref()).collect()
+        match &self.0 {
+            Kind::Standard(scheme) => scheme.secrets.as_deref().into_iter().collect(),
+            Kind::All(checks) | Kind::Any(checks) => checks.iter().flat_map(Scheme::groups).collect(),
+            _ => self.parts().into_iter().filter_map(|scheme| scheme.secrets.as_deref()).collect(),
+        }
     }
 }

@@ -18,6 +18,9 @@ pub enum SchemeError {
     /// The path cannot be followed.
     #[error("{0:?} is not a path such as data.items[0].id")]
     Path(String),
+    /// The key says something that nothing of this kind or format reads.
+    #[error("{0} is only read with {1}")]
+    Foreign(&'static str, &'static str),
     /// The format lacks what it needs.
     #[error("format \"pairs\" needs keys, \"list\" needs versions, and no separator may be empty")]
     Format,

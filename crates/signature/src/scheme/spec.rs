@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::scheme::SchemeError;
 use crate::signed_spec::SignedSpec;
 use crate::standard_webhooks::StandardSpec;
 
@@ -31,6 +32,19 @@ pub enum SchemeSpec {
     AnyOf(ChecksSpec),
     /// Nothing is signed and nothing is believed.
     Unsigned(UnsignedSpec),
+}
+
+impl SchemeSpec {
+    pub(crate) fn refuse_foreign(&self) -> Result<(), SchemeError> {
+        match self {
+            SchemeSpec::Hmac(spec) => spec.refuse_foreign("hmac"),
+            SchemeSpec::Digest(spec) => spec.refuse_foreign("digest"),
+            SchemeSpec::Ed25519(spec) => spec.refuse_foreign("ed25519"),
+            SchemeSpec::Rsa(spec) => spec.refuse_foreign("rsa"),
+            SchemeSpec::Token(spec) => spec.refuse_foreign("token"),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// `bearer` and `basic`.

@@ -19,6 +19,14 @@ pub(crate) struct SignedTime {
 }
 
 impl SignedTime {
+    /// The header that holds it.
+    pub(crate) fn header(&self) -> Option<&str> {
+        match &self.from {
+            TimeFrom::Header(name) => Some(name),
+            TimeFrom::Signature => None,
+        }
+    }
+
     pub(crate) fn allows(&self, at: i64, now: i64) -> bool {
         let per_second = i128::from(self.unit.per_second());
         let age = i128::from(now) * per_second - i128::from(at);
