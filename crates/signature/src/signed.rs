@@ -243,6 +243,12 @@ impl SignedScheme {
         names
     }
 
+    /// Whether the header's value is signed: by its name, or as the signed time.
+    pub(crate) fn covers_header(&self, name: &str) -> bool {
+        let time = self.time.as_ref().and_then(SignedTime::header).filter(|_| self.text.has_timestamp());
+        self.text.headers().chain(time).any(|covered| covered.eq_ignore_ascii_case(name))
+    }
+
     pub(crate) fn queries(&self) -> Vec<&str> {
         let own = match &self.place.location {
             Location::Query(name) => Some(name.as_str()),

@@ -248,3 +248,17 @@ fn a_time_that_nobody_signed_is_no_bound() {
     assert!(compile(&format!("{judged}text = '{{timestamp}}.{{body}}'")).is_ok());
     assert!(compile(&format!("{judged}text = '{{header:X-T}}.{{body}}'")).is_ok());
 }
+
+#[test]
+fn a_header_counts_as_covered_only_where_its_value_is_signed() {
+    let timed = scheme(SIGNING[1]);
+    assert!(timed.covers_header("X-T") && timed.covers_header("x-t"));
+    assert!(!timed.covers_header("x-s"), "the signature does not sign itself");
+    let topic = scheme("kind = 'hmac'\nheader = 'x-s'\ntext = '{header:X-Topic}{body}'");
+    assert!(topic.covers_header("x-TOPIC") && !topic.covers_header("x-other"));
+    let either = scheme(
+        "kind = 'any-of'\nchecks = [{ kind = 'hmac', header = 'x-s', text = '{header:x-topic}{body}' }, \
+         { kind = 'hmac', header = 'x-s' }]",
+    );
+    assert!(!either.covers_header("x-topic"), "one check accepts without it");
+}

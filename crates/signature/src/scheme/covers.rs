@@ -30,7 +30,7 @@ impl Scheme {
             Kind::Hmac(_) | Kind::Unsigned => false,
             Kind::Standard(scheme) => scheme.covers_header(name),
             Kind::Signed(scheme) | Kind::Basic(scheme) => {
-                scheme.made != Made::Token && scheme.text.headers().any(|covered| covered == name)
+                scheme.made != Made::Token && scheme.covers_header(name)
             }
             Kind::All(checks) => checks.iter().any(|check| check.covers_header(name)),
             Kind::Any(checks) => checks.iter().all(|check| check.covers_header(name)),
