@@ -48,6 +48,8 @@ enum Command {
     Resume(command::pause::ResumeArgs),
     Refused(command::refused::Args),
     Backfill(command::backfill::Args),
+    Profile(command::profile::Args),
+    Sign(command::sign::Args),
 }
 
 impl Cli {
@@ -75,6 +77,8 @@ impl Cli {
             Command::Resume(args) => report::print(&args.run(dir).await?, json),
             Command::Refused(args) => args.run(dir, json).await,
             Command::Backfill(args) => args.run(dir, json).await,
+            Command::Profile(args) => args.run(dir, json),
+            Command::Sign(args) => report::print(&args.run()?, json),
         }
     }
 }

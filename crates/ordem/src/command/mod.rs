@@ -8,9 +8,11 @@ pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod migrate;
 pub(crate) mod pause;
+pub(crate) mod profile;
 pub(crate) mod refused;
 pub(crate) mod replay;
 pub(crate) mod requeue;
+pub(crate) mod sign;
 pub(crate) mod status;
 
 mod moved;

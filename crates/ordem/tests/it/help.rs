@@ -2,9 +2,9 @@
 
 use crate::world::ordem;
 
-const SUBCOMMANDS: [&str; 13] = [
+const SUBCOMMANDS: [&str; 15] = [
     "migrate", "check", "status", "explain", "events", "effects", "replay", "requeue", "discard", "pause",
-    "resume", "refused", "backfill",
+    "resume", "refused", "backfill", "profile", "sign",
 ];
 
 #[test]

@@ -9,6 +9,7 @@ mod help;
 mod lists;
 mod migrate;
 mod outbox;
+mod profile;
 mod refused;
 mod replay;
 mod roles;
