@@ -25,7 +25,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 enum Command {
     Check(check::Args),
-    Try(attempt::Args),
+    Try(Box<attempt::Args>),
     New(new::Args),
 }
 
