@@ -73,6 +73,11 @@ pub(crate) fn decide_all<'f>(
                     decided.failed.push((event, error));
                 }
             },
+            Ok(Reading::Fetch { resource, fetch, .. }) => {
+                let reason =
+                    format!("{} has to be asked for by [fetch.{fetch}], which is not built yet", resource.id);
+                decided.failed.push((event, reason));
+            }
             Ok(Reading::Ignored(reason)) => decided.set_aside(&event, EventVerdict::Ignored, reason),
             Ok(Reading::Test(reason)) => decided.set_aside(&event, EventVerdict::Test, reason),
             Ok(Reading::Malformed(reason)) => decided.set_aside(&event, EventVerdict::Malformed, reason),

@@ -125,19 +125,22 @@ impl List {
 impl Get {
     /// The path of one resource, its id percent-encoded so that it stays one segment.
     pub fn path_of(&self, id: &str) -> String {
-        let mut encoded = String::with_capacity(id.len());
-        for byte in id.bytes() {
-            match byte {
-                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {
-                    encoded.push(char::from(byte))
-                }
-                // A dot alone would be a step in the path; encoded servers still read it as the letter.
-                other => {
-                    // Writing to a String cannot fail.
-                    let _ = write!(encoded, "%{other:02X}");
-                }
+        self.path.replace("{id}", &encoded(id))
+    }
+}
+
+/// Percent-encodes all that could end a segment of a path.
+pub(crate) fn encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' => encoded.push(char::from(byte)),
+            // A dot alone would be a step in the path; encoded servers still read it as the letter.
+            other => {
+                // Writing to a String cannot fail.
+                let _ = write!(encoded, "%{other:02X}");
             }
         }
-        self.path.replace("{id}", &encoded)
     }
+    encoded
 }

@@ -1,44 +1,61 @@
 //! From the file's shape to a profile: every check that needs more than one key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use signature::Scheme;
 
 use crate::api::{Api, Get, List, PageShape, Paging};
-use crate::dedup::Dedup;
+use crate::decode::Decoding;
+use crate::dedup::Policy;
+use crate::document::Split;
 use crate::fault::Faults;
-use crate::field::Field;
 use crate::instant::Spelling;
-use crate::place::Place;
-use crate::profile::{Answers, Profile};
+use crate::place::QUERY;
+use crate::profile::{Answers, Profile, Setup};
 use crate::reader::Reader;
+use crate::rule::{Action, Rule};
 use crate::shape::Shape;
-use crate::spec::{
-    ApiSpec, EventSpec, FieldSpec, InstantSpec, ItemSpec, PagingSpec, PlaceSpec, ProfileSpec, ReceiveSpec,
-    VersionSpec,
-};
-use crate::version::{Criterion, VersionPlaces, VersionRules};
+use crate::spec::{ApiSpec, PagingSpec, ProfileSpec, ReceiveSpec, VersionSpec};
+use crate::version::{Criterion, VersionRules};
 
 /// An instant may lie this far ahead of the event's arrival, unless set.
 const FUTURE_TOLERANCE: SignedDuration = SignedDuration::from_hours(24);
 
 /// Compiles a profile, noting every fault on the way.
-pub(crate) fn profile(spec: &ProfileSpec, faults: &mut Faults) -> Option<Profile> {
+pub(crate) fn profile(spec: &ProfileSpec, setup: &Setup, faults: &mut Faults) -> Option<Profile> {
     let scheme = faults.note("verify", Scheme::compile(&spec.verify));
     let version = version_rules(&spec.version, faults);
-    let default = Spelling {
-        zone: zone("version.zone", spec.version.zone.as_deref(), faults),
-        epoch: spec.version.epoch,
+    let own_zone = zone("version.zone", spec.version.zone.as_deref(), faults);
+    let default = Spelling { zone: setup.zone.clone().or(own_zone), epoch: spec.version.epoch };
+    for option in setup.options.iter().filter(|option| !spec.options.contains_key(*option)) {
+        faults.add("options", format!("the profile has no option {option:?}"));
+    }
+    let gives_up_after = span("gives_up_after", spec.gives_up_after.as_deref(), faults);
+    let split =
+        spec.receive.split.as_ref().and_then(|path| faults.note("receive.split", Split::compile(path)));
+    let decoding = decoding(&spec.receive, faults);
+    let mut builder = Builder {
+        faults,
+        scheme: scheme.as_ref(),
+        spelling: default,
+        options: &setup.options,
+        declared: &spec.options,
+        headers: Vec::new(),
     };
-    let mut builder = Builder { faults, scheme: scheme.as_ref(), spelling: default, headers: Vec::new() };
-    let event = builder.event(&spec.event, &spec.dedup.keys);
+    let event = builder.event(&spec.event, &spec.dedup);
     let api = spec.api.as_ref().map(|api| builder.api(api, &spec.event.kind));
+    let items = builder.items(spec.api.as_ref(), &spec.event.kind);
+    let fetches = builder.fetches(spec);
+    let handshakes = spec.receive.handshakes.iter().enumerate();
+    let handshakes = handshakes.filter_map(|(at, spec)| builder.handshake(at, spec)).collect();
     let used = std::mem::take(&mut builder.headers);
     let answers = answers(&spec.receive, faults);
     criterion_has_places(spec, faults);
-    let (scheme, (event, dedup)) = (scheme?, event?);
+    let (scheme, event) = (scheme?, event?);
+    unsigned_only_asks(&scheme, &event, faults);
     let kept_headers = kept_headers(&scheme, used, &spec.receive.keep_headers);
     Some(Profile {
         name: spec.name.clone(),
@@ -47,11 +64,45 @@ pub(crate) fn profile(spec: &ProfileSpec, faults: &mut Faults) -> Option<Profile
         kept_headers,
         answers,
         content_types: spec.receive.content_types.clone(),
+        decoding,
+        split,
+        handshakes,
+        redact: spec.receive.redact.clone(),
+        success_body: spec.receive.success_body.clone().unwrap_or_default(),
+        documentation: spec.documentation.clone(),
+        options: spec.options.clone(),
+        gives_up_after,
         event,
-        dedup,
         version: version?,
+        tie: spec.version.tie,
         api: api.flatten(),
+        items,
+        fetches,
     })
+}
+
+fn decoding(spec: &ReceiveSpec, faults: &mut Faults) -> Decoding {
+    let charset = spec.charset.as_ref().and_then(|name| {
+        let found = encoding_rs::Encoding::for_label(name.as_bytes());
+        faults.note("receive.charset", found.ok_or_else(|| format!("{name:?} is no known charset")))
+    });
+    Decoding { form: spec.body, unwrap: spec.unwrap.clone(), charset }
+}
+
+/// Nothing of an unsigned request may be believed.
+fn unsigned_only_asks(scheme: &Scheme, event: &Reader, faults: &mut Faults) {
+    let believes = |rule: &&Rule| matches!(rule.action, Action::Fact(_));
+    if scheme.is_unsigned() && event.rules.all().iter().any(|rule| believes(&rule)) {
+        faults.add("event.rules", "nothing is signed, so every rule must have `fetch` or `ignore`");
+    }
+}
+
+/// A duration such as `24h`.
+pub(crate) fn span(key: &str, text: Option<&str>, faults: &mut Faults) -> Option<Duration> {
+    let text = text?;
+    let parsed: Result<SignedDuration, _> = text.parse();
+    let positive = parsed.ok().and_then(|span| Duration::try_from(span).ok());
+    faults.note(key, positive.ok_or_else(|| format!("{text:?} is no duration, such as \"24h\"")))
 }
 
 fn version_rules(spec: &VersionSpec, faults: &mut Faults) -> Option<VersionRules> {
@@ -68,7 +119,7 @@ fn version_rules(spec: &VersionSpec, faults: &mut Faults) -> Option<VersionRules
     Some(VersionRules { criterion: spec.criterion, precision: spec.precision, future_tolerance: tolerance? })
 }
 
-fn zone(key: &str, name: Option<&str>, faults: &mut Faults) -> Option<TimeZone> {
+pub(crate) fn zone(key: &str, name: Option<&str>, faults: &mut Faults) -> Option<TimeZone> {
     let found = TimeZone::get(name?).map_err(|_| format!("{:?} is no known time zone", name.unwrap_or("")));
     faults.note(key, found)
 }
@@ -87,16 +138,26 @@ fn answers(spec: &ReceiveSpec, faults: &mut Faults) -> Answers {
 /// A criterion without a place to find it would make every event malformed.
 fn criterion_has_places(spec: &ProfileSpec, faults: &mut Faults) {
     let needed = match spec.version.criterion {
-        Criterion::Sequence => spec.event.sequence.is_none().then_some(("event.sequence", "sequence")),
+        Criterion::Sequence => {
+            let rules = spec.event.rules.iter().any(|rule| rule.sequence.is_some());
+            (spec.event.sequence.is_none() && !rules).then_some(("event.sequence", "sequence"))
+        }
         Criterion::Instant => {
-            spec.event.instant.as_slice().is_empty().then_some(("event.instant", "instant"))
+            // Thin events need none: the provider's answer has it.
+            let rules = spec
+                .event
+                .rules
+                .iter()
+                .any(|rule| rule.fetch.is_some() || !rule.instant.as_slice().is_empty());
+            (spec.event.instant.as_slice().is_empty() && !rules).then_some(("event.instant", "instant"))
         }
         Criterion::Rank => None,
     };
     if let Some((key, criterion)) = needed {
         faults.add(key, format!("is missing, but version.criterion is {criterion:?}"));
     }
-    if spec.dedup.keys.is_empty() || spec.dedup.keys.iter().any(Vec::is_empty) {
+    let needs_keys = spec.dedup.policy == Policy::Key;
+    if (needs_keys && spec.dedup.keys.is_empty()) || spec.dedup.keys.iter().any(Vec::is_empty) {
         faults.add("dedup.keys", "needs at least one composition, each with at least one part");
     }
 }
@@ -105,107 +166,29 @@ fn kept_headers(scheme: &Scheme, used: Vec<String>, asked: &[String]) -> Vec<Str
     let mut kept: Vec<String> = scheme.headers().into_iter().map(str::to_owned).collect();
     kept.extend(used);
     kept.extend(asked.iter().map(|name| name.to_ascii_lowercase()));
+    kept.extend(["content-encoding", "content-type"].map(str::to_owned));
+    if scheme.needs_query() {
+        kept.push(QUERY.to_owned());
+    }
+    if scheme.needs_path() {
+        kept.push(":path".to_owned());
+    }
     kept.sort_unstable();
     kept.dedup();
     kept
 }
 
 /// Compiles readers, keeping account of faults and of the headers that they use.
-struct Builder<'a> {
-    faults: &'a mut Faults,
-    scheme: Option<&'a Scheme>,
-    spelling: Spelling,
-    headers: Vec<String>,
+pub(crate) struct Builder<'a> {
+    pub(crate) faults: &'a mut Faults,
+    pub(crate) scheme: Option<&'a Scheme>,
+    pub(crate) spelling: Spelling,
+    pub(crate) options: &'a BTreeSet<String>,
+    pub(crate) declared: &'a BTreeMap<String, String>,
+    pub(crate) headers: Vec<String>,
 }
 
 impl Builder<'_> {
-    fn event(&mut self, spec: &EventSpec, keys: &[Vec<PlaceSpec>]) -> Option<(Reader, Dedup)> {
-        let mut shape = Shape::new();
-        let status = self.place("event.type", &spec.type_, &mut shape);
-        let resource = self.place("event.resource", &spec.resource, &mut shape);
-        let sequence = spec.sequence.as_ref().map(|place| self.place("event.sequence", place, &mut shape));
-        let instants = self.instants("event.instant", spec.instant.as_slice(), &mut shape);
-        let fields = self.fields("event.fields", &spec.fields, &mut shape);
-        let tests = spec.test.iter().enumerate().filter_map(|(index, test)| {
-            let place = self.place(&format!("event.test[{index}].where"), &test.place, &mut shape)?;
-            Some((place, test.equals.clone()))
-        });
-        let tests = tests.collect();
-        let dedup = self.dedup(keys, &mut shape);
-        self.statuses("event.status", &spec.status);
-        let reader = Reader {
-            kind: spec.kind.clone(),
-            resource: resource?,
-            status: status?,
-            statuses: spec.status.clone(),
-            version: VersionPlaces { sequence: sequence.flatten(), instants },
-            fields,
-            tests,
-            shape,
-        };
-        Some((reader, dedup))
-    }
-
-    fn dedup(&mut self, keys: &[Vec<PlaceSpec>], shape: &mut Shape) -> Dedup {
-        let mut compositions = Vec::new();
-        for (index, parts) in keys.iter().enumerate() {
-            let key = format!("dedup.keys[{index}]");
-            compositions.push(parts.iter().filter_map(|part| self.place(&key, part, shape)).collect());
-        }
-        Dedup(compositions)
-    }
-
-    fn place(&mut self, key: &str, spec: &PlaceSpec, shape: &mut Shape) -> Option<Place> {
-        match spec {
-            PlaceSpec::Path(path) => self.body(key, path, shape),
-            PlaceSpec::Header(spec) => {
-                let name = spec.header.to_ascii_lowercase();
-                let covered = self.scheme.is_some_and(|scheme| scheme.covers_header(&name));
-                if !covered && !spec.unsigned {
-                    let reason =
-                        format!("the signature does not cover header {name:?}: add `unsigned = true`");
-                    self.faults.add(key, reason);
-                }
-                self.headers.push(name.clone());
-                Some(Place::Header { name })
-            }
-        }
-    }
-
-    fn body(&mut self, key: &str, path: &str, shape: &mut Shape) -> Option<Place> {
-        let slot = self.faults.note(key, shape.slot(path))?;
-        Some(Place::Body { slot, path: path.to_owned() })
-    }
-
-    fn instants(&mut self, key: &str, specs: &[InstantSpec], shape: &mut Shape) -> Vec<(Place, Spelling)> {
-        let compiled = specs.iter().filter_map(|spec| match spec {
-            InstantSpec::Place(place) => Some((self.place(key, place, shape)?, self.spelling.clone())),
-            InstantSpec::Own(own) => {
-                let own_zone = zone(key, own.zone.as_deref(), self.faults);
-                let spelling = Spelling {
-                    zone: own_zone.or_else(|| self.spelling.zone.clone()),
-                    epoch: own.epoch.or(self.spelling.epoch),
-                };
-                Some((self.body(key, &own.path, shape)?, spelling))
-            }
-        });
-        compiled.collect()
-    }
-
-    fn fields(&mut self, key: &str, specs: &BTreeMap<String, FieldSpec>, shape: &mut Shape) -> Vec<Field> {
-        let compiled = specs.iter().filter_map(|(name, spec)| {
-            let slot = self.faults.note(&format!("{key}.{name}"), shape.slot(&spec.path))?;
-            Some(Field { name: name.clone(), path: spec.path.clone(), slot, type_: spec.type_ })
-        });
-        compiled.collect()
-    }
-
-    fn statuses(&mut self, key: &str, statuses: &BTreeMap<String, String>) {
-        if statuses.is_empty() {
-            self.faults.add(key, "is empty: every event would be ignored");
-        }
-    }
-
     fn api(&mut self, spec: &ApiSpec, kind: &str) -> Option<Api> {
         let PagingSpec::Token(token) = &spec.list.paging;
         if spec.list.limit == 0 {
@@ -231,42 +214,22 @@ impl Builder<'_> {
             }
         });
         let page = self.page("api.list.items", &spec.list.items, Some(&token.next));
-        let item = self.item(&spec.item, kind);
+        let item = self.item("api.item", &spec.item, kind);
         let event_type = format!("api.{}", spec.item.kind.as_deref().unwrap_or(kind));
         Some(Api { auth: spec.auth, list, get, event_type, item: item?, page })
     }
 
-    fn path(&mut self, key: &str, path: &str) -> String {
+    pub(crate) fn path(&mut self, key: &str, path: &str) -> String {
         if !path.starts_with('/') {
             self.faults.add(key, format!("{path:?} does not start with a slash"));
         }
         path.to_owned()
     }
 
-    fn page(&mut self, key: &str, items: &str, next: Option<&str>) -> PageShape {
+    pub(crate) fn page(&mut self, key: &str, items: &str, next: Option<&str>) -> PageShape {
         let mut shape = Shape::new();
-        let items = (!items.is_empty()).then(|| self.body(key, items, &mut shape)).flatten();
-        let next = next.and_then(|next| self.body("api.list.paging.next", next, &mut shape));
+        let items = (!items.is_empty()).then(|| self.path_in(key, items, &mut shape)).flatten();
+        let next = next.and_then(|next| self.path_in("api.list.paging.next", next, &mut shape));
         PageShape { shape, items, next }
-    }
-
-    fn item(&mut self, spec: &ItemSpec, kind: &str) -> Option<Reader> {
-        let mut shape = Shape::new();
-        let resource = self.body("api.item.resource", &spec.resource, &mut shape);
-        let status = self.body("api.item.status.path", &spec.status.path, &mut shape);
-        let sequence = spec.sequence.as_ref().map(|path| self.body("api.item.sequence", path, &mut shape));
-        let instants = self.instants("api.item.instant", spec.instant.as_slice(), &mut shape);
-        let fields = self.fields("api.item.fields", &spec.fields, &mut shape);
-        self.statuses("api.item.status.map", &spec.status.map);
-        Some(Reader {
-            kind: spec.kind.clone().unwrap_or_else(|| kind.to_owned()),
-            resource: resource?,
-            status: status?,
-            statuses: spec.status.map.clone(),
-            version: VersionPlaces { sequence: sequence.flatten(), instants },
-            fields,
-            tests: Vec::new(),
-            shape,
-        })
     }
 }

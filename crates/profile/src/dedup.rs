@@ -22,9 +22,25 @@ use crate::shape::Leaves;
 /// Longest key that is stored as it is; longer ones are stored by their SHA-256.
 pub(crate) const KEY_BYTES_MAX: usize = 512;
 
-/// The compositions in order.
-#[derive(Clone, Debug)]
-pub(crate) struct Dedup(pub(crate) Vec<Vec<Place>>);
+/// What is done with deliveries that say the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Policy {
+    /// One of them counts.
+    #[default]
+    Key,
+    /// Every delivery is new.
+    None,
+    /// Every delivery marks its resource, and one read serves all that wait.
+    Coalesce,
+}
+
+/// What makes two deliveries the same: compositions in order, the first whose parts are all present is used.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Dedup {
+    pub(crate) policy: Policy,
+    pub(crate) compositions: Vec<Vec<Place>>,
+}
 
 impl Dedup {
     /// The key by the first composition whose parts are all present; none when there is no such composition.
@@ -36,7 +52,7 @@ impl Dedup {
         leaves: &Leaves<'a>,
         headers: &dyn signature::Headers,
     ) -> Result<Option<Cow<'a, str>>, Unreadable> {
-        for (index, composition) in self.0.iter().enumerate() {
+        for (index, composition) in self.compositions.iter().enumerate() {
             if let Some(parts) = parts(composition, leaves, headers)? {
                 return Ok(Some(compose(index, parts)));
             }
@@ -56,7 +72,7 @@ fn parts<'a>(
         let part = match place.leaf(leaves, headers)? {
             Leaf::Text(text) if text.contains('\0') => return Err(place.unusable("contains a NUL")),
             Leaf::Text(text) if !text.is_empty() => text,
-            Leaf::Number(digits) => Cow::Borrowed(digits),
+            Leaf::Number(digits) => digits,
             Leaf::Boolean(value) => Cow::Borrowed(if value { "true" } else { "false" }),
             Leaf::Text(_) | Leaf::Absent | Leaf::Null | Leaf::Composite(_) => return Ok(None),
         };

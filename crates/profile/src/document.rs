@@ -4,6 +4,8 @@ use serde::Deserializer as _;
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use crate::shape::Shape;
+
 /// Most events read from one request; a longer list is stored whole.
 pub const ELEMENTS_MAX: usize = 1000;
 
@@ -16,6 +18,9 @@ pub enum Unreadable {
     /// The bytes are no UTF-8 text.
     #[error("the body is not UTF-8 (byte {0})")]
     Charset(usize),
+    /// Inflated, the body passes the limit.
+    #[error("the body inflates to more than {0} bytes")]
+    TooLarge(usize),
     /// The nesting passes [`NESTING_MAX`].
     #[error("the body is nested deeper than 128 levels")]
     TooDeep,
@@ -66,6 +71,50 @@ pub(crate) fn split(text: &str) -> Result<Documents<'_>, Unreadable> {
             }
         }
         other => Err(Unreadable::NotAnEvent(describe(other))),
+    }
+}
+
+/// Where the events stand in a request that holds several.
+#[derive(Clone, Debug)]
+pub(crate) struct Split {
+    shape: Shape,
+    list: usize,
+    /// Below each element.
+    inner: Option<(Shape, usize)>,
+}
+
+impl Split {
+    /// `list`, or `list[].inner`.
+    pub(crate) fn compile(path: &str) -> Result<Self, String> {
+        let (outer, inner) = path.split_once("[]").unwrap_or((path, ""));
+        let mut shape = Shape::new();
+        let list = shape.slot(outer)?;
+        let inner = match inner.strip_prefix('.') {
+            Some(inner) => {
+                let mut shape = Shape::new();
+                let slot = shape.slot(inner)?;
+                Some((shape, slot))
+            }
+            None if inner.is_empty() => None,
+            None => return Err(format!("{path:?} goes on after [] without a dot")),
+        };
+        Ok(Self { shape, list, inner })
+    }
+
+    /// The text of each event; a request that lacks the list is one event.
+    pub(crate) fn apply<'a>(&self, text: &'a str) -> Result<Vec<&'a str>, Unreadable> {
+        let Some(list) = self.shape.extract(text)?.raw(self.list) else { return Ok(vec![text]) };
+        let elements = elements(list, ELEMENTS_MAX)?;
+        if elements.is_empty() {
+            return Err(Unreadable::NotAnEvent("an empty list"));
+        }
+        match &self.inner {
+            None => Ok(elements),
+            Some((shape, slot)) => elements
+                .into_iter()
+                .map(|element| Ok(shape.extract(element)?.raw(*slot).unwrap_or(element)))
+                .collect(),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::decode::INFLATED_BYTES_MAX;
 use crate::dedup;
 use crate::document::{self, Documents, Unreadable};
 use crate::profile::Profile;
@@ -20,12 +21,12 @@ pub struct Incoming<'a> {
 pub struct Envelope<'a> {
     /// The exact bytes of this event: the whole body, or one element of a list of events.
     pub body: Cow<'a, [u8]>,
-    /// What makes two deliveries the same event. Never absent now; a provider may ask for none later.
+    /// What makes two deliveries the same event; nothing where every delivery is new.
     pub dedup_key: Option<String>,
     /// The provider's name for what happened.
     pub event_type: Option<Cow<'a, str>>,
     /// What kind of thing the event is about; nothing when it cannot be read.
-    pub kind: Option<&'a str>,
+    pub kind: Option<Cow<'a, str>>,
     /// The provider's id of that thing.
     pub resource_id: Option<Cow<'a, str>>,
 }
@@ -49,11 +50,42 @@ impl<'a> Envelope<'a> {
 }
 
 impl Profile {
-    /// What to store of a request, in the order of the events in it; always at least one envelope.
+    /// The events of a verified request, each with what storing it needs.
     ///
-    /// Never fails: what cannot be read becomes an envelope of bytes alone, keyed by its SHA-256.
+    /// Never fails: what cannot be read is one envelope that says so by having no kind.
     pub fn envelopes<'a>(&'a self, request: &Incoming<'a>) -> Vec<Envelope<'a>> {
-        let documents = document::text(request.body).and_then(document::split);
+        self.envelopes_within(request, INFLATED_BYTES_MAX)
+            .unwrap_or_else(|_| vec![Envelope::unreadable(request.body)])
+    }
+
+    /// As [`envelopes`](Self::envelopes), but a compressed body may become at most this large.
+    ///
+    /// # Errors
+    /// It becomes larger.
+    pub fn envelopes_within<'a>(
+        &'a self,
+        request: &Incoming<'a>,
+        bytes_max: usize,
+    ) -> Result<Vec<Envelope<'a>>, TooLarge> {
+        let text = match self.decoding.text(request.body, request.headers, bytes_max) {
+            Ok(text) => text,
+            Err(Unreadable::TooLarge(_)) => return Err(TooLarge),
+            Err(_) => return Ok(vec![Envelope::unreadable(request.body)]),
+        };
+        Ok(match text {
+            Cow::Borrowed(text) => self.events(text, request),
+            Cow::Owned(text) => {
+                let events = self.events(&text, &Incoming { body: request.body, headers: request.headers });
+                events.into_iter().map(|event| event.detached(request.body)).collect()
+            }
+        })
+    }
+
+    fn events<'a>(&'a self, text: &'a str, request: &Incoming<'a>) -> Vec<Envelope<'a>> {
+        let documents = match &self.split {
+            Some(split) => split.apply(text).map(Documents::Many),
+            None => document::split(text),
+        };
         match documents {
             Ok(Documents::One(text)) => vec![self.envelope(text, request.body, request.headers)],
             Ok(Documents::Many(texts)) => {
@@ -79,14 +111,36 @@ impl Profile {
         headers: &dyn signature::Headers,
     ) -> Result<Envelope<'a>, Unreadable> {
         let leaves = self.event.shape.extract(text)?;
-        let identity = self.event.identify(&leaves, headers, &self.dedup)?;
-        let key = identity.key.map_or_else(|| dedup::of_bytes(bytes), Cow::into_owned);
+        let identity = self.event.identify(&leaves, headers)?;
+        let key = match identity.keyless {
+            true => None,
+            false => Some(identity.key.map_or_else(|| dedup::of_bytes(bytes), Cow::into_owned)),
+        };
         Ok(Envelope {
             body: Cow::Borrowed(bytes),
-            dedup_key: Some(key),
-            event_type: identity.status,
-            kind: Some(&self.event.kind),
+            dedup_key: key,
+            event_type: identity.type_,
+            kind: Some(Cow::Borrowed(identity.kind)),
             resource_id: identity.resource,
         })
+    }
+}
+
+/// The body inflates to more than it may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge;
+
+impl Envelope<'_> {
+    /// The same envelope, without borrowing from the decoded text. An event that is the whole request keeps its bytes
+    /// as they came.
+    fn detached<'a>(self, body: &'a [u8]) -> Envelope<'a> {
+        let is_whole = std::ptr::eq(self.body.as_ptr(), body.as_ptr());
+        Envelope {
+            body: if is_whole { Cow::Borrowed(body) } else { Cow::Owned(self.body.into_owned()) },
+            dedup_key: self.dedup_key,
+            event_type: self.event_type.map(|text| Cow::Owned(text.into_owned())),
+            kind: self.kind.map(|text| Cow::Owned(text.into_owned())),
+            resource_id: self.resource_id.map(|text| Cow::Owned(text.into_owned())),
+        }
     }
 }

@@ -1,44 +1,68 @@
-//! The fields of a fact: our name, where it stands, what type it must have.
+//! The fields of a fact: what type each has, and its exact value.
 
 use std::collections::BTreeMap;
 
 use domain::Value;
+use jiff::Timestamp;
 use serde::Deserialize;
 
+use crate::instant::Spelling;
 use crate::leaf::{Leaf, integer};
+use crate::money;
+use crate::place::Place;
 use crate::shape::Leaves;
 
-/// The type of a field.
+/// Type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FieldType {
-    /// A whole number.
+    /// A whole number of 64 bits.
     Integer,
-    /// An amount in minor units (cents): a whole number.
+    /// An amount in minor units: a whole number.
     MoneyMinor,
+    /// An amount in the currency's own unit, as a text or number with decimals.
+    MoneyDecimal,
+    /// Three letters.
+    Currency,
+    /// An instant.
+    Instant,
+    /// A text.
     Text,
+    /// True or false.
     Boolean,
 }
 
-/// One field, compiled.
+/// One field.
 #[derive(Clone, Debug)]
 pub(crate) struct Field {
     pub(crate) name: String,
-    pub(crate) path: String,
-    pub(crate) slot: usize,
+    pub(crate) place: Place,
     pub(crate) type_: FieldType,
+    /// Where the currency of an amount stands, if not in the field `currency`.
+    pub(crate) currency: Option<Place>,
+    pub(crate) spelling: Spelling,
 }
 
-/// Reads all fields. Null and absent are left out: they are no information.
-///
-/// # Errors
-/// A value of another type, by its path: the fact would be half understood.
-pub(crate) fn read(fields: &[Field], leaves: &Leaves<'_>) -> Result<BTreeMap<String, Value>, String> {
+/// Reads all fields; null and absent ones are left out.
+pub(crate) fn read(
+    fields: &[Field],
+    leaves: &Leaves<'_>,
+    headers: &dyn signature::Headers,
+) -> Result<BTreeMap<String, Value>, String> {
     let mut values = BTreeMap::new();
-    for field in fields {
-        let leaf =
-            Leaf::read(leaves.raw(field.slot)).map_err(|error| format!("`{}`: {error}", field.path))?;
-        if let Some(value) = field.value(leaf)? {
+    // Amounts come last: their scale hangs on the currency.
+    let (amounts, others): (Vec<_>, Vec<_>) =
+        fields.iter().partition(|field| field.type_ == FieldType::MoneyDecimal);
+    for field in others.into_iter().chain(amounts) {
+        let leaf = field.place.leaf(leaves, headers).map_err(|error| error.to_string())?;
+        let currency = match &field.currency {
+            Some(place) => currency_code(place.leaf(leaves, headers).map_err(|error| error.to_string())?),
+            None => match values.get("currency") {
+                Some(Value::Text(code)) => Some(code.clone()),
+                _ => None,
+            },
+        };
+        if let Some(value) = field.value(leaf, currency.as_deref())? {
             values.insert(field.name.clone(), value);
         }
     }
@@ -46,17 +70,31 @@ pub(crate) fn read(fields: &[Field], leaves: &Leaves<'_>) -> Result<BTreeMap<Str
 }
 
 impl Field {
-    fn value(&self, leaf: Leaf<'_>) -> Result<Option<Value>, String> {
+    fn value(&self, leaf: Leaf<'_>, currency: Option<&str>) -> Result<Option<Value>, String> {
+        let place = &self.place;
         match (self.type_, leaf) {
             (_, Leaf::Absent | Leaf::Null) => Ok(None),
-            (FieldType::Integer | FieldType::MoneyMinor, Leaf::Number(digits)) => integer(digits)
+            (FieldType::Integer | FieldType::MoneyMinor, Leaf::Number(digits)) => integer(&digits)
                 .map(|value| Some(Value::Integer(value)))
-                .ok_or_else(|| format!("`{}` is not a whole number of 64 bits", self.path)),
-            (FieldType::Text, Leaf::Text(text)) => Ok(Some(Value::Text(without_nul(&text)))),
-            (FieldType::Boolean, Leaf::Boolean(value)) => Ok(Some(Value::Boolean(value))),
-            (type_, other) => {
-                Err(format!("`{}` is {}, not {}", self.path, other.describe(), type_.describe()))
+                .ok_or_else(|| format!("{place} is not a whole number of 64 bits")),
+            (FieldType::MoneyDecimal, Leaf::Number(digits) | Leaf::Text(digits)) => {
+                let currency = currency.ok_or_else(|| format!("{place} is an amount without a currency"))?;
+                let minor = money::minor(&digits, currency).map_err(|reason| format!("{place} {reason}"))?;
+                Ok(Some(Value::Integer(minor)))
             }
+            (FieldType::Currency, leaf @ Leaf::Text(_)) => currency_code(leaf)
+                .map(|code| Some(Value::Text(code)))
+                .ok_or_else(|| format!("{place} is no currency of three letters")),
+            (FieldType::Instant, leaf @ (Leaf::Text(_) | Leaf::Number(_))) => {
+                let instant: Timestamp =
+                    self.spelling.read(&leaf).map_err(|reason| format!("{place}: {reason}"))?;
+                Ok(Some(Value::Text(instant.to_string())))
+            }
+            (FieldType::Text, Leaf::Text(text)) => Ok(Some(Value::Text(without_nul(&text)))),
+            // Ids are numbers with many providers; as a text they stay exact.
+            (FieldType::Text, Leaf::Number(digits)) => Ok(Some(Value::Text(digits.into_owned()))),
+            (FieldType::Boolean, Leaf::Boolean(value)) => Ok(Some(Value::Boolean(value))),
+            (type_, other) => Err(format!("{place} is {}, not {}", other.describe(), type_.describe())),
         }
     }
 }
@@ -66,13 +104,25 @@ impl FieldType {
         match self {
             Self::Integer => "an integer",
             Self::MoneyMinor => "an amount in minor units",
+            Self::MoneyDecimal => "an amount",
+            Self::Currency => "a currency",
+            Self::Instant => "an instant",
             Self::Text => "a text",
             Self::Boolean => "true or false",
         }
     }
 }
 
-/// Drops NUL characters: valid in JSON, and PostgreSQL's jsonb refuses them.
+fn currency_code(leaf: Leaf<'_>) -> Option<String> {
+    match leaf {
+        Leaf::Text(text) if text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+            Some(text.to_ascii_uppercase())
+        }
+        _ => None,
+    }
+}
+
+/// NUL cannot be stored in a text column and says nothing in a field.
 fn without_nul(text: &str) -> String {
     text.chars().filter(|letter| *letter != '\0').collect()
 }

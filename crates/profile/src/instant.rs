@@ -106,6 +106,14 @@ impl Spelling {
     }
 
     fn text(&self, text: &str) -> Result<Timestamp, &'static str> {
+        if self.epoch.is_some() && text.len() >= 10 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return self.number(text);
+        }
+        if text.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
+            let zoned = jiff::fmt::rfc2822::parse(text).map_err(|_| "is not a date and time")?;
+            let instant = zoned.timestamp();
+            return if instant < Timestamp::UNIX_EPOCH { Err("lies before 1970") } else { Ok(instant) };
+        }
         let (civil, rest) = civil(text).ok_or("is not a date and time")?;
         let instant = match (offset(rest).ok_or("has an offset that cannot be read")?, &self.zone) {
             (Some(offset), _) => offset.to_timestamp(civil).map_err(|_| "is out of range")?,
@@ -128,13 +136,22 @@ fn clipped(text: &str) -> &str {
 
 /// Reads `YYYY-MM-DDTHH:MM:SS[.fraction]` (or a blank for the T); gives what follows.
 fn civil(text: &str) -> Option<(DateTime, &str)> {
-    let (date_time, rest) = text.split_at_checked(19)?;
+    // Some leave the seconds out.
+    let whole_minute = text.as_bytes().get(16) != Some(&b':');
+    let padded;
+    let (date_time, rest) = if whole_minute {
+        let (minute, rest) = text.split_at_checked(16)?;
+        padded = format!("{minute}:00");
+        (padded.as_str(), rest)
+    } else {
+        text.split_at_checked(19)?
+    };
     let bytes = date_time.as_bytes();
     let separators = [(4, b"-" as &[u8]), (7, b"-"), (10, b"Tt "), (13, b":"), (16, b":")];
     if !separators.iter().all(|(at, allowed)| allowed.contains(&bytes[*at])) {
         return None;
     }
-    let (nanosecond, rest) = fraction(rest)?;
+    let (nanosecond, rest) = if whole_minute { (0, rest) } else { fraction(rest)? };
     let two = |at: usize| digits(&bytes[at..at + 2]).and_then(|value| i8::try_from(value).ok());
     let year = i16::try_from(digits(&bytes[..4])?).ok()?;
     // A date that does not exist, hour 24 and second 60 all fail here.
@@ -218,7 +235,6 @@ mod tests {
             "",
             "now",
             "2026-01-02",
-            "2026-01-02T03:04",
             "2026-01-02T03:04:05+00:00Z",
             "2026-01-02T03:04:05ZZ",
             "2026-02-30T00:00:00Z",
@@ -258,7 +274,7 @@ mod tests {
 
     #[test]
     fn epoch_numbers_are_read_by_unit_or_magnitude() {
-        let number = |epoch, digits| spelling(None, epoch).read(&Leaf::Number(digits)).ok();
+        let number = |epoch, digits: &str| spelling(None, epoch).read(&Leaf::Number(digits.into())).ok();
         let instant: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
         assert_eq!(number(None, "1767323045"), Some(instant));
         assert_eq!(number(None, "1767323045.0"), Some(instant));

@@ -34,6 +34,11 @@ impl Profile {
         for name in self.kept_headers() {
             let mut values = Vec::new();
             headers.for_each(name, &mut |value| {
+                if name == "content-type"
+                    && !self.decoding.needs_content_type(&String::from_utf8_lossy(value))
+                {
+                    return;
+                }
                 values.push(Value::String(String::from_utf8_lossy(value).replace('\0', "")));
             });
             let value = match values.len() {

@@ -12,7 +12,7 @@ pub(crate) enum Leaf<'a> {
     /// A text, with its escapes resolved.
     Text(Cow<'a, str>),
     /// A number, by its digits as written: no float ever touches it.
-    Number(&'a str),
+    Number(Cow<'a, str>),
     /// True or false.
     Boolean(bool),
     /// A list or an object, where one value was expected.
@@ -33,7 +33,7 @@ impl<'a> Leaf<'a> {
             Some(b't') => Self::Boolean(true),
             Some(b'f') => Self::Boolean(false),
             Some(b'n') | None => Self::Null,
-            Some(_) => Self::Number(raw),
+            Some(_) => Self::Number(Cow::Borrowed(raw)),
         })
     }
 

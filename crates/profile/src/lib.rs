@@ -6,31 +6,43 @@
 //! It is pure: no SQL, no HTTP, no clock; and whatever bytes come in, nothing here fails or panics on them.
 
 mod api;
+mod cel;
 mod compile;
+mod decode;
 mod dedup;
 mod document;
 mod envelope;
 mod fault;
+mod fetch;
 mod field;
+mod handshake;
 mod instant;
 mod kept;
 mod leaf;
+mod money;
 mod page;
 mod place;
 mod profile;
 mod reader;
 mod reading;
+mod rule;
+mod rules;
 mod shape;
 mod spec;
 mod version;
 
 pub use api::{Api, Auth, Get, List, Paging, SinceFormat};
+pub use decode::INFLATED_BYTES_MAX;
 pub use document::{ELEMENTS_MAX, NESTING_MAX, Unreadable};
 pub use domain::Origin;
-pub use envelope::{Envelope, Incoming};
+pub use envelope::{Envelope, Incoming, TooLarge};
 pub use fault::Fault;
+pub use fetch::Fetch;
+pub use handshake::Handshake;
 pub use kept::KeptHeaders;
 pub use page::{Page, PageError};
-pub use profile::{Answers, Profile};
+pub use place::QUERY;
+pub use profile::{Answers, Profile, Setup};
 pub use reader::IDENTIFIER_BYTES_MAX;
 pub use reading::{Reading, Stored};
+pub use version::Tie;

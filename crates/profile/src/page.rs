@@ -6,13 +6,13 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use crate::api::{Api, PageShape};
-use crate::dedup::{self, Dedup};
+use crate::dedup;
 use crate::document::{self, Unreadable};
 use crate::envelope::Envelope;
 use crate::leaf::Leaf;
 use crate::place::Place;
 use crate::profile::Profile;
-use crate::reader::Reader;
+use crate::rule::{Action, Rule, StatusOf};
 use crate::shape::Leaves;
 
 /// Most items read from one page.
@@ -75,11 +75,17 @@ impl Api {
     /// The instant that an item says it changed at: what a cursor may move to.
     pub fn item_instant(&self, item: &[u8]) -> Option<Timestamp> {
         let leaves = document::text(item).and_then(|text| self.item.shape.extract(text)).ok()?;
-        self.item.version.instant(&leaves, &()).ok()
+        let rule = self.item.rules.deciding(&self.event_type, &leaves, &())?;
+        rule.version.instant(&leaves, &()).ok()
     }
 }
 
 impl PageShape {
+    /// The raw text of the items, or of the one item.
+    pub(crate) fn raw<'a>(&self, body: &'a [u8], expected: &'static str) -> Result<&'a str, PageError> {
+        self.split(body, expected).map(|(raw, _)| raw)
+    }
+
     /// The raw text of the items, and the next token.
     fn split<'a>(
         &self,
@@ -98,7 +104,7 @@ impl PageShape {
         match place.leaf(leaves, &())? {
             leaf if leaf.is_empty() => Ok(None),
             Leaf::Text(token) => Ok(Some(token.into_owned())),
-            Leaf::Number(digits) => Ok(Some(digits.to_owned())),
+            Leaf::Number(digits) => Ok(Some(digits.into_owned())),
             other => Err(PageError::NotThere {
                 place: place.to_string(),
                 found: other.describe(),
@@ -127,33 +133,39 @@ impl Profile {
     fn item_envelope<'a>(&'a self, api: &'a Api, item: &'a [u8]) -> Result<Envelope<'a>, Unreadable> {
         let reader = &api.item;
         let leaves = document::text(item).and_then(|text| reader.shape.extract(text))?;
-        let identity = reader.identify(&leaves, &(), &Dedup(Vec::new()))?;
-        let key = match &identity.resource {
-            Some(id) => {
-                let version = self.version.mark(&reader.version, &leaves);
-                dedup::api_key(&reader.kind, id, &version, &reader.mark(&leaves))
+        let identity = reader.identify(&leaves, &())?;
+        let rule = reader.rules.deciding(&api.event_type, &leaves, &());
+        let key = match (&identity.resource, rule) {
+            (Some(id), Some(rule)) => {
+                let version = self.version.mark(&rule.version, &leaves);
+                dedup::api_key(&rule.kind, id, &version, &rule.mark(&leaves))
             }
-            None => dedup::of_bytes(item),
+            _ => dedup::of_bytes(item),
         };
         Ok(Envelope {
             body: Cow::Borrowed(item),
             dedup_key: Some(key),
             event_type: Some(Cow::Borrowed(&api.event_type)),
-            kind: Some(&reader.kind),
+            kind: Some(Cow::Borrowed(identity.kind)),
             resource_id: identity.resource,
         })
     }
 }
 
-impl Reader {
+impl Rule {
     /// A short digest of the values that a fact would be made of, without what only dates it.
     fn mark(&self, leaves: &Leaves<'_>) -> String {
         let mut digest = Sha256::new();
-        let status = match &self.status {
-            Place::Body { slot, .. } => Some(*slot),
-            Place::Header { .. } => None,
+        let status = match &self.action {
+            Action::Fact(StatusOf::Mapped { place, .. }) => place.slots(),
+            Action::Fact(StatusOf::Fixed(status)) => {
+                digest.update(status);
+                Vec::new()
+            }
+            Action::Ignore(_) | Action::Fetch { .. } => Vec::new(),
         };
-        for slot in status.into_iter().chain(self.fields.iter().map(|field| field.slot)) {
+        let fields = self.fields.iter().flat_map(|field| field.place.slots());
+        for slot in status.into_iter().chain(fields) {
             let raw = leaves.raw(slot).unwrap_or("null");
             digest.update(raw.len().to_be_bytes());
             digest.update(raw);

@@ -1,14 +1,21 @@
 //! A profile, parsed and compiled.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
 use signature::Scheme;
 
 use crate::api::Api;
 use crate::compile;
-use crate::dedup::Dedup;
+use crate::decode::Decoding;
+use crate::document::Split;
 use crate::fault::{Fault, Faults};
+use crate::fetch::Fetch;
+use crate::handshake::Handshake;
 use crate::reader::Reader;
 use crate::spec::ProfileSpec;
-use crate::version::VersionRules;
+use crate::version::{Tie, VersionRules};
 
 /// What one provider's file says, ready to use.
 #[derive(Clone, Debug)]
@@ -19,10 +26,29 @@ pub struct Profile {
     pub(crate) kept_headers: Vec<String>,
     pub(crate) answers: Answers,
     pub(crate) content_types: Vec<String>,
+    pub(crate) decoding: Decoding,
+    pub(crate) split: Option<Split>,
+    pub(crate) handshakes: Vec<Handshake>,
+    pub(crate) redact: Vec<String>,
+    pub(crate) success_body: String,
+    pub(crate) documentation: Vec<String>,
+    pub(crate) options: BTreeMap<String, String>,
+    pub(crate) gives_up_after: Option<Duration>,
     pub(crate) event: Reader,
-    pub(crate) dedup: Dedup,
     pub(crate) version: VersionRules,
+    pub(crate) tie: Tie,
     pub(crate) api: Option<Api>,
+    pub(crate) items: BTreeMap<String, Reader>,
+    pub(crate) fetches: BTreeMap<String, Fetch>,
+}
+
+/// What a source says of its own about a profile.
+#[derive(Clone, Debug, Default)]
+pub struct Setup {
+    /// Options of the profile that are on.
+    pub options: BTreeSet<String>,
+    /// Zone of instants without offset, instead of the profile's.
+    pub zone: Option<TimeZone>,
 }
 
 /// The statuses the receiver answers with.
@@ -40,9 +66,17 @@ impl Profile {
     /// # Errors
     /// Everything that is wrong with the file, as far as it can be read.
     pub fn parse(file_name: &str, toml_text: &str) -> Result<Self, Vec<Fault>> {
+        Self::parse_with(file_name, toml_text, &Setup::default())
+    }
+
+    /// As [`parse`](Self::parse), for a source with options and a zone of its own.
+    ///
+    /// # Errors
+    /// As `parse`; besides, an option that the profile does not have.
+    pub fn parse_with(file_name: &str, toml_text: &str, setup: &Setup) -> Result<Self, Vec<Fault>> {
         let mut faults = Faults::new(file_name);
         let spec = read_spec(toml_text).map_err(|(key, reason)| faults.add(key, reason));
-        let profile = spec.ok().and_then(|spec| compile::profile(&spec, &mut faults));
+        let profile = spec.ok().and_then(|spec| compile::profile(&spec, setup, &mut faults));
         faults.finish(profile)
     }
 
@@ -54,6 +88,11 @@ impl Profile {
     /// What the provider leaves weak, one sentence each.
     pub fn weaknesses(&self) -> &[String] {
         &self.weaknesses
+    }
+
+    /// The addresses that the profile was written from.
+    pub fn documentation(&self) -> &[String] {
+        &self.documentation
     }
 
     /// How the provider signs.
@@ -90,9 +129,43 @@ impl Profile {
 
     /// Each kind with each status that this profile can give it, for a check against the flows.
     pub fn statuses(&self) -> impl Iterator<Item = (&str, &str)> {
-        let readers = std::iter::once(&self.event).chain(self.api.as_ref().map(|api| &api.item));
-        readers
-            .flat_map(|reader| reader.statuses.values().map(|status| (reader.kind.as_str(), status.as_str())))
+        let readers = std::iter::once(&self.event)
+            .chain(self.api.as_ref().map(|api| &api.item))
+            .chain(self.items.values());
+        readers.flat_map(Reader::statuses)
+    }
+
+    /// The options that a source may switch on, each with a sentence.
+    pub fn options(&self) -> &BTreeMap<String, String> {
+        &self.options
+    }
+
+    /// How long the provider repeats a delivery, where that is known.
+    pub fn gives_up_after(&self) -> Option<Duration> {
+        self.gives_up_after
+    }
+
+    /// Body of the success answer.
+    pub fn success_body(&self) -> &str {
+        &self.success_body
+    }
+
+    /// Paths that are blanked in what people are shown.
+    pub fn redact(&self) -> &[String] {
+        &self.redact
+    }
+
+    /// What settles two facts of equal version that tell different things.
+    pub fn tie(&self) -> Tie {
+        self.tie
+    }
+
+    /// A named reader of the API's items, or the usual one.
+    pub(crate) fn item_reader(&self, name: Option<&str>) -> Option<&Reader> {
+        match name {
+            Some(name) => self.items.get(name),
+            None => self.api.as_ref().map(|api| &api.item),
+        }
     }
 }
 

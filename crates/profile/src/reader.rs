@@ -1,61 +1,121 @@
-//! How one kind of document is read: a webhook's event, or an item of the provider's API.
+//! What is read from an event, or from an item of the provider's API.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
-use crate::dedup::Dedup;
+use crate::dedup::{Dedup, Policy};
 use crate::document::Unreadable;
-use crate::field::Field;
 use crate::leaf::Leaf;
 use crate::place::Place;
+use crate::rule::{Action, Rules, StatusOf};
 use crate::shape::{Leaves, Shape};
-use crate::version::VersionPlaces;
+use crate::spec::Unknown;
 
-/// Longest resource id and event type: both are indexed, and longer ones are mistakes.
+/// Longest id or event type; both are stored and indexed.
 pub const IDENTIFIER_BYTES_MAX: usize = 512;
 
-/// The compiled rules of one kind of document.
+/// How to read one event, or one item.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader {
     pub(crate) shape: Shape,
+    /// Where the type stands; items have none.
+    pub(crate) type_: Option<Place>,
     pub(crate) kind: String,
     pub(crate) resource: Place,
-    /// What tells the status: an event's type, or an item's own field.
-    pub(crate) status: Place,
-    pub(crate) statuses: BTreeMap<String, String>,
-    pub(crate) version: VersionPlaces,
-    pub(crate) fields: Vec<Field>,
-    pub(crate) tests: Vec<(Place, String)>,
+    pub(crate) dedup: Dedup,
+    pub(crate) rules: Rules,
+    pub(crate) unknown: Unknown,
+    pub(crate) tests: Vec<(Place, Mark)>,
 }
 
-/// What names an event.
-pub(crate) struct Identity<'a> {
-    pub(crate) status: Option<Cow<'a, str>>,
+/// What must stand at a place.
+#[derive(Clone, Debug)]
+pub(crate) enum Mark {
+    Equals(String),
+    Present,
+}
+
+/// What makes an event itself.
+pub(crate) struct Identity<'a, 'r> {
+    /// The event's type (of an item: nothing).
+    pub(crate) type_: Option<Cow<'a, str>>,
     pub(crate) resource: Option<Cow<'a, str>>,
+    pub(crate) kind: &'r str,
+    /// The dedup key, where the parts of one are there.
     pub(crate) key: Option<Cow<'a, str>>,
+    /// Whether every delivery is new.
+    pub(crate) keyless: bool,
 }
 
 impl Reader {
-    /// What names the event; the receiver and the applier must agree on it, so both ask here.
-    ///
-    /// # Errors
-    /// A value that can name nothing.
+    /// What the inbox needs to know.
     pub(crate) fn identify<'a>(
         &self,
         leaves: &Leaves<'a>,
         headers: &dyn signature::Headers,
-        dedup: &Dedup,
-    ) -> Result<Identity<'a>, Unreadable> {
+    ) -> Result<Identity<'a, '_>, Unreadable> {
+        let type_ = self.type_of(leaves, headers)?;
+        let rule = self.rules.identifying(type_.as_deref().unwrap_or_default(), leaves, headers);
+        let (kind, resource, dedup) = match rule {
+            Some(rule) => (&rule.kind, &rule.resource, &rule.dedup),
+            None => (&self.kind, &self.resource, &self.dedup),
+        };
         Ok(Identity {
-            status: identifier(&self.status, leaves, headers)?,
-            resource: identifier(&self.resource, leaves, headers)?,
+            resource: identifier(resource, leaves, headers)?,
+            kind,
             key: dedup.key(leaves, headers)?,
+            keyless: dedup.policy != Policy::Key,
+            type_,
+        })
+    }
+
+    /// The event's type; nothing for items, and where it is missing.
+    pub(crate) fn type_of<'a>(
+        &self,
+        leaves: &Leaves<'a>,
+        headers: &dyn signature::Headers,
+    ) -> Result<Option<Cow<'a, str>>, Unreadable> {
+        self.type_.as_ref().map_or(Ok(None), |place| identifier(place, leaves, headers))
+    }
+
+    /// Each kind with each status that it can give.
+    pub(crate) fn statuses(&self) -> Vec<(&str, &str)> {
+        let mut all = Vec::new();
+        for rule in self.rules.all() {
+            match &rule.action {
+                Action::Fact(StatusOf::Fixed(status)) => all.push((rule.kind.as_str(), status.as_str())),
+                Action::Fact(StatusOf::Mapped { map, .. }) => {
+                    all.extend(map.values().map(|status| (rule.kind.as_str(), status.as_str())));
+                }
+                Action::Ignore(_) | Action::Fetch { .. } => {}
+            }
+        }
+        all
+    }
+}
+
+impl Mark {
+    /// Whether the mark stands at the place.
+    pub(crate) fn stands(
+        &self,
+        place: &Place,
+        leaves: &Leaves<'_>,
+        headers: &dyn signature::Headers,
+    ) -> Result<bool, Unreadable> {
+        let leaf = place.leaf(leaves, headers)?;
+        Ok(match self {
+            Self::Present => !leaf.is_empty(),
+            Self::Equals(mark) => match leaf {
+                Leaf::Text(text) => text.eq_ignore_ascii_case(mark),
+                Leaf::Number(digits) => digits == mark.as_str(),
+                Leaf::Boolean(value) => value.to_string() == *mark,
+                Leaf::Absent | Leaf::Null | Leaf::Composite(_) => false,
+            },
         })
     }
 }
 
-/// A text or number that names something, exactly as written; none when absent, null or empty.
-fn identifier<'a>(
+/// The text of an id or type; nothing when it is absent, null or empty.
+pub(crate) fn identifier<'a>(
     place: &Place,
     leaves: &Leaves<'a>,
     headers: &dyn signature::Headers,
@@ -63,7 +123,7 @@ fn identifier<'a>(
     let text = match place.leaf(leaves, headers)? {
         leaf if leaf.is_empty() => return Ok(None),
         Leaf::Text(text) => text,
-        Leaf::Number(digits) => Cow::Borrowed(digits),
+        Leaf::Number(digits) => digits,
         other => return Err(place.unusable(format!("is {}, not a text or number", other.describe()))),
     };
     if text.contains('\0') {

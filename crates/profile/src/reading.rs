@@ -5,13 +5,14 @@ use std::borrow::Cow;
 use domain::{Fact, Flow, Origin, ResourceId};
 use jiff::Timestamp;
 
-use crate::dedup::Dedup;
+use crate::decode::INFLATED_BYTES_MAX;
 use crate::document::{self, Unreadable};
 use crate::field;
-use crate::leaf::Leaf;
 use crate::profile::Profile;
-use crate::reader::Reader;
+use crate::reader::{Reader, identifier};
+use crate::rule::{Action, Rule, StatusOf};
 use crate::shape::Leaves;
+use crate::spec::Unknown;
 
 /// An event as the inbox keeps it.
 #[derive(Clone, Copy)]
@@ -39,6 +40,17 @@ pub enum Reading {
         resource: ResourceId,
         /// What it tells.
         fact: Fact,
+    },
+    /// It only says that something happened: the provider has to be asked.
+    Fetch {
+        /// What to ask for.
+        resource: ResourceId,
+        /// Which `[fetch.NAME]` says how.
+        fetch: String,
+        /// The status that the provider must have reached at least.
+        expect: Option<String>,
+        /// The event's type.
+        event_type: String,
     },
     /// Authentic, and not for us.
     Ignored(String),
@@ -70,48 +82,106 @@ impl Profile {
     ///
     /// Never panics, whatever the bytes are, and never asks the machine's clock or zone.
     pub fn read<'f>(&self, stored: &Stored<'_>, flow_of: &dyn Fn(&str) -> Option<&'f Flow>) -> Reading {
-        let reading = match stored.origin {
-            Origin::Webhook => self.read_with(&self.event, &self.dedup, None, stored, flow_of),
-            Origin::Reconcile | Origin::Backfill => match &self.api {
-                Some(api) => {
-                    let type_ = Some(api.event_type.as_str());
-                    self.read_with(&api.item, &Dedup(Vec::new()), type_, stored, flow_of)
-                }
-                None => {
-                    Err(NoFact::Malformed("the profile says nothing about the provider's API".to_owned()))
-                }
-            },
-        };
-        reading.unwrap_or_else(Reading::from)
+        match (stored.origin, &self.api) {
+            (Origin::Webhook, _) => {
+                self.read_with(&self.event, None, stored, flow_of).unwrap_or_else(Reading::from)
+            }
+            (Origin::Reconcile | Origin::Backfill, Some(api)) => {
+                self.read_item(&api.item, &api.event_type, stored, flow_of)
+            }
+            (Origin::Reconcile | Origin::Backfill, None) => {
+                Reading::Malformed("the profile says nothing about the provider's API".to_owned())
+            }
+        }
+    }
+
+    /// Reads one item of the provider's API.
+    pub(crate) fn read_item<'f>(
+        &self,
+        reader: &Reader,
+        event_type: &str,
+        stored: &Stored<'_>,
+        flow_of: &dyn Fn(&str) -> Option<&'f Flow>,
+    ) -> Reading {
+        self.read_with(reader, Some(event_type), stored, flow_of).unwrap_or_else(Reading::from)
     }
 
     /// Reads by one reader's rules.
     fn read_with<'f>(
         &self,
         reader: &Reader,
-        dedup: &Dedup,
-        event_type: Option<&str>,
+        item_type: Option<&str>,
         stored: &Stored<'_>,
         flow_of: &dyn Fn(&str) -> Option<&'f Flow>,
     ) -> Result<Reading, NoFact> {
-        let leaves = document::text(stored.body).and_then(|text| single(reader, text)).map_err(malformed)?;
-        let identity = reader.identify(&leaves, stored.headers, dedup).map_err(malformed)?;
+        let text = self.decoding.text(stored.body, stored.headers, INFLATED_BYTES_MAX).map_err(malformed)?;
+        let leaves = single(reader, &text).map_err(malformed)?;
+        let told = reader.type_of(&leaves, stored.headers).map_err(malformed)?;
         reader.refuse_tests(&leaves, stored.headers)?;
-        let told = identity.status.ok_or_else(|| malformed(format!("{} is missing", reader.status)))?;
-        let status = reader.statuses.get(told.as_ref()).ok_or_else(|| unknown(&told, event_type))?;
-        let id = identity.resource.ok_or_else(|| malformed(format!("{} is missing", reader.resource)))?;
-        let rank = rank(&reader.kind, status, flow_of)?;
+        let event_type = match (item_type, told) {
+            (Some(type_), _) => Cow::Borrowed(type_),
+            (None, Some(type_)) => type_,
+            (None, None) => return Err(malformed(format!("{} is missing", name(reader)))),
+        };
+        let rule = reader.rules.deciding(&event_type, &leaves, stored.headers);
+        let rule = rule.ok_or_else(|| reader.unmatched(&event_type, item_type.is_some()))?;
+        let resource = |rule: &Rule| -> Result<ResourceId, NoFact> {
+            let id = identifier(&rule.resource, &leaves, stored.headers).map_err(malformed)?;
+            let id = id.ok_or_else(|| malformed(format!("{} is missing", rule.resource)))?.into_owned();
+            Ok(ResourceId { source: stored.source.to_owned(), kind: rule.kind.clone(), id })
+        };
+        match &rule.action {
+            Action::Ignore(reason) => Err(NoFact::Ignored(reason.clone())),
+            Action::Fetch { name, expect } => Ok(Reading::Fetch {
+                resource: resource(rule)?,
+                fetch: name.clone(),
+                expect: expect.clone(),
+                event_type: event_type.into_owned(),
+            }),
+            Action::Fact(status) => {
+                let status = status.read(&leaves, stored.headers, item_type.is_some())?;
+                let resource = resource(rule)?;
+                let fact = self.fact(rule, status, &leaves, stored, &event_type, flow_of)?;
+                Ok(Reading::Fact { resource, fact })
+            }
+        }
+    }
+
+    fn fact<'f>(
+        &self,
+        rule: &Rule,
+        status: String,
+        leaves: &Leaves<'_>,
+        stored: &Stored<'_>,
+        event_type: &str,
+        flow_of: &dyn Fn(&str) -> Option<&'f Flow>,
+    ) -> Result<Fact, NoFact> {
+        let rank = rank(&rule.kind, &status, flow_of)?;
         let version = self
             .version
-            .version(&reader.version, &leaves, stored.headers, rank, stored.received_at)
+            .version(&rule.version, leaves, stored.headers, rank, stored.received_at)
             .map_err(malformed)?;
-        let fields = field::read(&reader.fields, &leaves).map_err(malformed)?;
-        let resource =
-            ResourceId { source: stored.source.to_owned(), kind: reader.kind.clone(), id: id.into_owned() };
-        let event_type = event_type.map_or(told, Cow::Borrowed).into_owned();
+        let fields = field::read(&rule.fields, leaves, stored.headers).map_err(malformed)?;
         let event_key = stored.event_key.to_owned();
-        let fact = Fact { version, status: status.clone(), fields, event_type, event_key };
-        Ok(Reading::Fact { resource, fact })
+        Ok(Fact { version, status, fields, event_type: event_type.to_owned(), event_key })
+    }
+}
+
+impl StatusOf {
+    fn read(
+        &self,
+        leaves: &Leaves<'_>,
+        headers: &dyn signature::Headers,
+        of_item: bool,
+    ) -> Result<String, NoFact> {
+        let (place, map, unknown) = match self {
+            Self::Fixed(status) => return Ok(status.clone()),
+            Self::Mapped { place, map, unknown } => (place, map, *unknown),
+        };
+        let told = identifier(place, leaves, headers).map_err(malformed)?;
+        let told = told.ok_or_else(|| malformed(format!("{place} is missing")))?;
+        let what = if of_item { "status".to_owned() } else { format!("status at {place}") };
+        map.get(told.as_ref()).cloned().ok_or_else(|| not_listed(unknown, format!("unknown {what} {told:?}")))
     }
 }
 
@@ -119,18 +189,34 @@ impl Reader {
     /// Stops at the first mark of a test event.
     fn refuse_tests(&self, leaves: &Leaves<'_>, headers: &dyn signature::Headers) -> Result<(), NoFact> {
         for (place, mark) in &self.tests {
-            let marked = match place.leaf(leaves, headers).map_err(malformed)? {
-                Leaf::Text(text) => text.eq_ignore_ascii_case(mark),
-                Leaf::Number(digits) => digits == mark,
-                Leaf::Boolean(value) => value.to_string() == *mark,
-                Leaf::Absent | Leaf::Null | Leaf::Composite(_) => false,
-            };
-            if marked {
-                return Err(NoFact::Test(format!("{place} is {mark}: a test event")));
+            if mark.stands(place, leaves, headers).map_err(malformed)? {
+                let stands = match mark {
+                    crate::reader::Mark::Equals(text) => format!("is {text}"),
+                    crate::reader::Mark::Present => "is there".to_owned(),
+                };
+                return Err(NoFact::Test(format!("{place} {stands}: a test event")));
             }
         }
         Ok(())
     }
+
+    fn unmatched(&self, event_type: &str, of_item: bool) -> NoFact {
+        if of_item {
+            return NoFact::Ignored("no rule of the profile matches the item".to_owned());
+        }
+        not_listed(self.unknown, format!("unknown event type {event_type:?}"))
+    }
+}
+
+fn not_listed(unknown: Unknown, reason: String) -> NoFact {
+    match unknown {
+        Unknown::Ignore => NoFact::Ignored(reason),
+        Unknown::Malformed => NoFact::Malformed(reason),
+    }
+}
+
+fn name(reader: &Reader) -> String {
+    reader.type_.as_ref().map_or_else(|| "the type".to_owned(), ToString::to_string)
 }
 
 /// Reads one event's text; a body that holds several is never stored as one unless it cannot be read.
@@ -152,10 +238,4 @@ fn rank<'f>(kind: &str, status: &str, flow_of: &dyn Fn(&str) -> Option<&'f Flow>
 
 fn malformed(reason: impl ToString) -> NoFact {
     NoFact::Malformed(reason.to_string())
-}
-
-/// An event type (or an item's status) that the profile does not list.
-fn unknown(told: &str, item: Option<&str>) -> NoFact {
-    let what = if item.is_some() { "status" } else { "event type" };
-    NoFact::Ignored(format!("unknown {what} {told:?}"))
 }

@@ -13,6 +13,9 @@ use crate::document::{Unreadable, describe, first_letter};
 /// Most keys that one object may have on paths: one bit each tells whether it was seen.
 const CHILDREN_MAX: usize = 64;
 
+/// Greatest index of a list that a path can name.
+pub(crate) const INDEX_MAX: usize = 99;
+
 /// A set of paths, each with its slot.
 #[derive(Clone, Debug)]
 pub(crate) struct Shape {
@@ -30,12 +33,20 @@ struct Node {
 
 /// The raw JSON text at each slot.
 #[derive(Debug)]
-pub(crate) struct Leaves<'a>(Vec<Option<&'a str>>);
+pub(crate) struct Leaves<'a> {
+    slots: Vec<Option<&'a str>>,
+    text: &'a str,
+}
 
 impl<'a> Leaves<'a> {
     /// The text at a slot; nothing when the path led nowhere.
     pub(crate) fn raw(&self, slot: usize) -> Option<&'a str> {
-        self.0.get(slot).copied().flatten()
+        self.slots.get(slot).copied().flatten()
+    }
+
+    /// The whole text.
+    pub(crate) fn text(&self) -> &'a str {
+        self.text
     }
 }
 
@@ -51,7 +62,7 @@ impl Shape {
     pub(crate) fn slot(&mut self, path: &str) -> Result<usize, String> {
         let mut at = 0;
         for key in crate::place::keys(path)? {
-            at = self.child(at, key)?;
+            at = self.child(at, &key)?;
         }
         let slot = *self.nodes[at].slot.get_or_insert(self.slots);
         self.slots = self.slots.max(slot + 1);
@@ -85,7 +96,7 @@ impl Shape {
             .deserialize(&mut json)
             .and_then(|()| json.end())
             .map_err(|error| Unreadable::Json(error.to_string()))?;
-        Ok(Leaves(slots))
+        Ok(Leaves { slots, text })
     }
 
     fn object<'s, 'o, 'de>(&'s self, node: usize, slots: &'o mut [Option<&'de str>]) -> Object<'s, 'o, 'de> {
@@ -146,6 +157,31 @@ impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let mut index = 0_usize;
+        while !self.node.children.is_empty() {
+            let name = format!("[{index}]");
+            let found = self.node.children.iter().find(|(key, _)| **key == *name).map(|(_, child)| *child);
+            let Some(raw) = (match found {
+                Some(_) => list.next_element::<&RawValue>()?.map(RawValue::get),
+                None => list.next_element::<IgnoredAny>()?.map(|_| ""),
+            }) else {
+                return Ok(());
+            };
+            if let Some(child) = found {
+                if let Some(slot) = self.shape.nodes[child].slot {
+                    self.slots[slot] = Some(raw);
+                }
+                if !self.shape.nodes[child].children.is_empty() {
+                    let mut json = serde_json::Deserializer::from_str(raw);
+                    let inner = self.shape.object(child, self.slots).deserialize(&mut json);
+                    inner.map_err(A::Error::custom)?;
+                }
+            }
+            index += 1;
+            if index > INDEX_MAX {
+                break;
+            }
+        }
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(())
     }

@@ -9,6 +9,17 @@ use crate::leaf::{Leaf, integer};
 use crate::place::Place;
 use crate::shape::Leaves;
 
+/// What settles two facts of equal version that tell different things.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tie {
+    /// The status's rank, then the values.
+    #[default]
+    Rank,
+    /// The provider is asked, and its word wins.
+    Refetch,
+}
+
 /// One source and kind, one criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -41,7 +52,7 @@ impl VersionPlaces {
     /// A text, a negative or a larger number is no sequence.
     pub(crate) fn sequence(&self, leaves: &Leaves<'_>, headers: &dyn signature::Headers) -> Option<i64> {
         match self.sequence.as_ref()?.leaf(leaves, headers).ok()? {
-            Leaf::Number(digits) => integer(digits).filter(|sequence| *sequence >= 0),
+            Leaf::Number(digits) => integer(&digits).filter(|sequence| *sequence >= 0),
             _ => None,
         }
     }

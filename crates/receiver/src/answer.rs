@@ -7,7 +7,7 @@ use actix_web::{
 use profile::Answers;
 
 /// Every answer there is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// Committed, also when it was known before.
     Stored,
@@ -29,11 +29,18 @@ pub(crate) enum Answer {
     UnsupportedType,
     /// It cannot be stored right now.
     Unavailable,
+    /// A ping or a challenge: answered, and not stored.
+    Greeted {
+        /// As the profile says.
+        status: u16,
+        /// As the profile says.
+        body: String,
+    },
 }
 
 impl Answer {
     /// The status, with the profile's own for success and refusal.
-    pub(crate) fn status(self, profile: Option<Answers>) -> StatusCode {
+    pub(crate) fn status(&self, profile: Option<Answers>) -> StatusCode {
         let own = |status: Option<u16>, usual| {
             status.and_then(|own| StatusCode::from_u16(own).ok()).unwrap_or(usual)
         };
@@ -48,11 +55,17 @@ impl Answer {
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Greeted { status, .. } => own(Some(*status), StatusCode::OK),
         }
     }
 
-    /// The whole response; its body is empty: providers read the status only.
-    pub(crate) fn response(self, profile: Option<Answers>, retry_after_seconds: u64) -> HttpResponse {
+    /// The whole response; its body is empty unless the profile has one: nearly all providers read the status only.
+    pub(crate) fn response(
+        self,
+        profile: Option<Answers>,
+        success_body: &str,
+        retry_after_seconds: u64,
+    ) -> HttpResponse {
         let mut response = HttpResponse::build(self.status(profile));
         match self {
             Self::Unavailable => {
@@ -65,7 +78,19 @@ impl Answer {
             Self::TooLarge | Self::SlowBody | Self::BrokenBody => {
                 response.force_close();
             }
-            Self::Stored | Self::Refused | Self::UnknownSource | Self::Alive | Self::UnsupportedType => {}
+            Self::Stored if !success_body.is_empty() => return response.body(success_body.to_owned()),
+            Self::Greeted { body, .. } if !body.is_empty() => {
+                // What is echoed must not be taken for a page.
+                response.insert_header((header::CONTENT_TYPE, "text/plain; charset=utf-8"));
+                response.insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"));
+                return response.body(body);
+            }
+            Self::Stored
+            | Self::Refused
+            | Self::UnknownSource
+            | Self::Alive
+            | Self::UnsupportedType
+            | Self::Greeted { .. } => {}
         }
         response.finish()
     }

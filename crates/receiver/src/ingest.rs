@@ -11,9 +11,9 @@ use domain::Clock;
 use futures_util::StreamExt;
 use jiff::Timestamp;
 use metrics::{Histogram, counter};
-use profile::{Envelope, Incoming};
+use profile::{Envelope, Incoming, TooLarge};
 use service::{metrics as names, settings::ReceiverSettings};
-use signature::Request;
+use signature::{Refusal, Request, Target};
 use tokio::{
     sync::oneshot,
     time::{Instant, timeout},
@@ -59,16 +59,18 @@ pub(crate) async fn head(ingest: Data<Ingest>, name: Path<String>) -> HttpRespon
     ingest.respond(source, if source.is_some() { Answer::Alive } else { Answer::UnknownSource })
 }
 
-/// Every other method.
-pub(crate) async fn other(ingest: Data<Ingest>, name: Path<String>) -> HttpResponse {
-    let source = ingest.sources.get(name.as_str());
-    ingest.respond(source, if source.is_some() { Answer::MethodNotAllowed } else { Answer::UnknownSource })
+/// Every other method: a challenge of the provider's, or not allowed.
+pub(crate) async fn other(ingest: Data<Ingest>, name: Path<String>, request: HttpRequest) -> HttpResponse {
+    let Some(source) = ingest.sources.get(name.as_str()) else {
+        return ingest.respond(None, Answer::UnknownSource);
+    };
+    ingest.respond(Some(source), greeting(source, &request))
 }
 
 impl Ingest {
     fn respond(&self, source: Option<&Arc<Source>>, answer: Answer) -> HttpResponse {
         let profile = source.map(|source| source.profile.answers());
-        match (answer, source) {
+        match (&answer, source) {
             // The usual case has a counter that is looked up once.
             (Answer::Stored, Some(source)) => source.counters.stored_answers.increment(1),
             (_, source) => {
@@ -77,7 +79,8 @@ impl Ingest {
                 counter!(names::RECEIVER_REQUESTS, "source" => name, "status" => status).increment(1);
             }
         }
-        answer.response(profile, self.settings.retry_after.get().as_secs().max(1))
+        let body = source.map_or("", |source| source.profile.success_body());
+        answer.response(profile, body, self.settings.retry_after.get().as_secs().max(1))
     }
 
     async fn take(&self, source: &Arc<Source>, request: &HttpRequest, body: Payload) -> Answer {
@@ -93,9 +96,24 @@ impl Ingest {
         };
         let began = Instant::now();
         let now = self.clock.now();
-        let headers = RequestHeaders(request.headers());
-        let signed = Request::new(&headers, &body, now.as_second());
-        if let Err(refusal) = source.verify(&signed) {
+        let headers = RequestHeaders::of(request);
+        let target = Target {
+            method: request.method().as_str(),
+            path: request.path(),
+            query: headers.query(),
+            url: &source.public_url,
+            constants: &source.constants,
+        };
+        let handshake = source.profile.handshake(request.method().as_str(), &headers, &body);
+        if let Some(handshake) = handshake.filter(|handshake| !handshake.signed) {
+            return Answer::Greeted { status: handshake.status, body: handshake.body(&headers) };
+        }
+        let signed = Request::new(&headers, &body, now.as_second()).to(target);
+        let verified = match source.profile.scheme().verifies_items() {
+            false => source.verify(&signed).map(|_| ()),
+            true => self.verify_items(source, &signed),
+        };
+        if let Err(refusal) = verified {
             source.count_refusal(refusal);
             let headers = source.profile.keep(&headers).unwrap_or_else(|| "{}".to_owned());
             let reason = refusal.as_str();
@@ -108,9 +126,20 @@ impl Ingest {
             });
             return Answer::Refused;
         }
+        if let Some(handshake) = handshake {
+            return Answer::Greeted { status: handshake.status, body: handshake.body(&headers) };
+        }
         let answer = self.store(source, request, &body, now).await;
         self.request_seconds.record(began.elapsed().as_secs_f64());
         answer
+    }
+
+    /// Verifies each event of a request by the signature that it carries; one refusal refuses them all.
+    fn verify_items(&self, source: &Source, signed: &Request<'_>) -> Result<(), Refusal> {
+        let incoming = Incoming { body: signed.body, headers: signed.headers };
+        let items = source.profile.envelopes_within(&incoming, self.settings.body_bytes_max);
+        let items = items.map_err(|TooLarge| Refusal::Malformed)?;
+        items.iter().try_for_each(|item| source.verify(&Request { body: &item.body, ..*signed }).map(|_| ()))
     }
 
     /// Reads the body as it comes over the wire, within its limits of size and time.
@@ -138,8 +167,11 @@ impl Ingest {
         body: &Bytes,
         now: Timestamp,
     ) -> Answer {
-        let headers = RequestHeaders(request.headers());
-        let envelopes = source.profile.envelopes(&Incoming { body, headers: &headers });
+        let headers = RequestHeaders::of(request);
+        let incoming = Incoming { body, headers: &headers };
+        let Ok(envelopes) = source.profile.envelopes_within(&incoming, self.settings.body_bytes_max) else {
+            return Answer::TooLarge;
+        };
         let events =
             envelopes.into_iter().enumerate().map(|(at, envelope)| event(at, envelope, body, now)).collect();
         let (stored, committed) = oneshot::channel();
@@ -157,6 +189,17 @@ impl Ingest {
             Ok(Ok(Stored::Committed)) => Answer::Stored,
             Ok(Ok(Stored::Unavailable) | Err(_)) | Err(_) => Answer::Unavailable,
         }
+    }
+}
+
+/// The answer to a request without a body. What would have to be signed is not: nothing signs a GET.
+fn greeting(source: &Source, request: &HttpRequest) -> Answer {
+    let headers = RequestHeaders::of(request);
+    match source.profile.handshake(request.method().as_str(), &headers, b"") {
+        Some(handshake) if !handshake.signed => {
+            Answer::Greeted { status: handshake.status, body: handshake.body(&headers) }
+        }
+        _ => Answer::MethodNotAllowed,
     }
 }
 
@@ -194,7 +237,7 @@ fn event(at: usize, envelope: Envelope<'_>, whole: &Bytes, now: Timestamp) -> Ev
         dedup_key: envelope.dedup_key,
         body_hash: db::inbox::body_hash(&body),
         event_type: envelope.event_type.map(std::borrow::Cow::into_owned),
-        kind: envelope.kind.map(str::to_owned),
+        kind: envelope.kind.map(std::borrow::Cow::into_owned),
         resource_id: envelope.resource_id.map(std::borrow::Cow::into_owned),
         body,
     }

@@ -7,13 +7,20 @@ use std::{
 
 use metrics::{Counter, counter};
 use profile::Profile;
-use service::{LiveSecrets, metrics as names, settings::Configured};
+use service::{
+    LiveSecrets, metrics as names,
+    settings::{Configured, SourceSettings},
+};
 use signature::{Key, Refusal, Request, Verified};
 
 /// One source, ready to verify.
 pub(crate) struct Source {
     pub(crate) name: Arc<str>,
     pub(crate) profile: Arc<Profile>,
+    /// The address as registered with the provider.
+    pub(crate) public_url: String,
+    /// What the profile leaves to the source.
+    pub(crate) constants: Vec<(String, String)>,
     keys: RwLock<Arc<Vec<Key>>>,
     pub(crate) counters: Counters,
 }
@@ -39,7 +46,9 @@ pub(crate) fn sources(configured: &Configured) -> anyhow::Result<Sources> {
     let mut sources = Sources::new();
     for (name, configured) in &configured.sources {
         let secrets = LiveSecrets::resolve(&configured.settings.secrets).map_err(anyhow::Error::msg)?;
-        let keys = keys(&configured.profile, &secrets)?;
+        let more = more_keys(&configured.profile, &configured.settings)?;
+        let mut keys = keys(&configured.profile, &secrets)?;
+        keys.extend(more.iter().cloned());
         let source = Arc::new(Source {
             counters: Counters::of(
                 name,
@@ -48,9 +57,11 @@ pub(crate) fn sources(configured: &Configured) -> anyhow::Result<Sources> {
             ),
             name: name.as_str().into(),
             profile: configured.profile.clone(),
+            public_url: configured.settings.public_url.clone().unwrap_or_default(),
+            constants: configured.settings.constants.clone().into_iter().collect(),
             keys: RwLock::new(Arc::new(keys)),
         });
-        tokio::spawn(follow(source.clone(), secrets));
+        tokio::spawn(follow(source.clone(), secrets, more));
         sources.insert(name.clone(), source);
     }
     Ok(sources)
@@ -60,12 +71,28 @@ fn keys(profile: &Profile, secrets: &LiveSecrets) -> anyhow::Result<Vec<Key>> {
     Ok(secrets.current().iter().map(|secret| profile.scheme().key(secret)).collect::<Result<_, _>>()?)
 }
 
+/// The keys of the lists that checks name; read once.
+fn more_keys(profile: &Profile, settings: &SourceSettings) -> anyhow::Result<Vec<Key>> {
+    let mut keys = Vec::new();
+    for (group, references) in &settings.more_secrets {
+        for reference in references {
+            if let Some(secret) = reference.resolve().map_err(anyhow::Error::msg)? {
+                keys.push(profile.scheme().key(&secret)?.in_group(group));
+            }
+        }
+    }
+    Ok(keys)
+}
+
 /// Takes over changed secrets until the process ends.
-async fn follow(source: Arc<Source>, secrets: LiveSecrets) {
+async fn follow(source: Arc<Source>, secrets: LiveSecrets, more: Vec<Key>) {
     let mut changes = secrets.watch();
     while changes.changed().await.is_ok() {
         match keys(&source.profile, &secrets) {
-            Ok(fresh) => *source.keys.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh),
+            Ok(mut fresh) => {
+                fresh.extend(more.iter().cloned());
+                *source.keys.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh);
+            }
             Err(error) => {
                 tracing::warn!(source = %source.name, %error, "a changed secret is unusable, the old keys stay");
             }

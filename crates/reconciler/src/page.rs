@@ -76,7 +76,7 @@ impl SourceReader {
             Reading::Fact { resource, fact } => {
                 rows.get(resource).is_none_or(|row| self.would_change(row, &resource.kind, fact))
             }
-            Reading::Ignored(_) | Reading::Test(_) | Reading::Malformed(_) => true,
+            Reading::Fetch { .. } | Reading::Ignored(_) | Reading::Test(_) | Reading::Malformed(_) => true,
         }
     }
 
@@ -101,7 +101,7 @@ impl Item<'_> {
     pub(crate) fn resource(&self) -> Option<&ResourceId> {
         match &self.reading {
             Reading::Fact { resource, .. } => Some(resource),
-            Reading::Ignored(_) | Reading::Test(_) | Reading::Malformed(_) => None,
+            Reading::Fetch { .. } | Reading::Ignored(_) | Reading::Test(_) | Reading::Malformed(_) => None,
         }
     }
 }

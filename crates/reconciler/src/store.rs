@@ -120,7 +120,7 @@ impl SourceReader {
             dedup_key: Some(&item.key),
             body_hash: db::inbox::body_hash(&envelope.body),
             event_type: envelope.event_type.as_deref(),
-            kind: envelope.kind,
+            kind: envelope.kind.as_deref(),
             resource_id: envelope.resource_id.as_deref(),
             origin,
             received_at: now,

@@ -30,7 +30,7 @@ pub async fn arrive(
                 dedup_key: envelope.dedup_key.as_deref(),
                 body_hash: 0,
                 event_type: envelope.event_type.as_deref(),
-                kind: envelope.kind,
+                kind: envelope.kind.as_deref(),
                 resource_id: envelope.resource_id.as_deref(),
                 origin: Origin::Webhook,
                 received_at: now,

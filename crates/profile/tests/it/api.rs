@@ -91,7 +91,7 @@ fn an_items_envelope_names_the_resource_and_an_odd_item_is_kept_raw() {
     let envelope = profile.api_envelope(br#"{"id":820982911946154508,"status":"paid"}"#);
     assert_eq!(envelope.event_type.as_deref(), Some("api.order"));
     assert_eq!(envelope.resource_id.as_deref(), Some("820982911946154508"));
-    assert_eq!(envelope.kind, Some("order"));
+    assert_eq!(envelope.kind.as_deref(), Some("order"));
     let odd = profile.api_envelope(b"7");
     assert!(!odd.is_readable() && odd.dedup_key.unwrap().starts_with("sha256:"));
 }

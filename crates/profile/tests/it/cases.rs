@@ -84,6 +84,7 @@ fn answers(expected: &Value, status: u16) -> bool {
 fn words(reading: &Reading) -> &'static [&'static str] {
     match reading {
         Reading::Fact { .. } => &["applied", "stale", "terminal_regression", "duplicate"],
+        Reading::Fetch { .. } => &["fetching"],
         Reading::Ignored(_) => &["ignored"],
         Reading::Test(_) => &["test"],
         Reading::Malformed(_) => &["malformed", "not_stored"],

@@ -16,7 +16,7 @@ fn the_shipped_profile_says_what_it_should() {
     let profile = loja();
     assert_eq!(profile.name(), "Loja");
     assert!(!profile.weaknesses().is_empty());
-    assert_eq!(profile.kept_headers(), ["x-loja-signature"]);
+    assert_eq!(profile.kept_headers(), ["content-encoding", "content-type", "x-loja-signature"]);
     assert_eq!(profile.answers(), Answers { success: 200, refusal: 401 });
     assert_eq!(profile.statuses().count(), 10);
     for content_type in [None, Some("text/plain"), Some("application/cloudevents+json; charset=utf-8")] {

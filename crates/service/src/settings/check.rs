@@ -3,10 +3,12 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use domain::Flow;
-use profile::Profile;
+use profile::{Profile, Setup};
 use serde::de::DeserializeOwned;
 
-use crate::settings::{Demand, Destination, Fault, SecretRef, Settings, Source, layers::Layers};
+use crate::settings::{
+    Demand, Destination, Fault, SecretRef, Settings, Source, SourceSettings, layers::Layers,
+};
 
 const SHIPPED_PROFILES: [(&str, &str); 1] = [("loja", include_str!("../../../../profiles/loja.toml"))];
 const SECTIONS: [&str; 10] = [
@@ -119,8 +121,10 @@ impl Check<'_> {
                     continue;
                 }
             };
-            match Profile::parse(&file, &text) {
+            let Some(setup) = self.setup(name, source) else { continue };
+            match Profile::parse_with(&file, &text, &setup) {
                 Ok(profile) => {
+                    self.source_has_what_is_signed(name, source, &profile);
                     self.profile_fits_flows(&file, &profile, flows);
                     profiles.insert(name.clone(), Arc::new(profile));
                 }
@@ -132,6 +136,48 @@ impl Check<'_> {
             }
         }
         profiles
+    }
+
+    /// What the source says of its own about its profile.
+    fn setup(&mut self, name: &str, source: &SourceSettings) -> Option<Setup> {
+        let zone = match &source.zone {
+            None => None,
+            Some(zone) => match jiff::tz::TimeZone::get(zone) {
+                Ok(zone) => Some(zone),
+                Err(_) => {
+                    self.add(&format!("sources.{name}.zone"), format!("\"{zone}\" is no known time zone"));
+                    return None;
+                }
+            },
+        };
+        Some(Setup { options: source.options.clone(), zone })
+    }
+
+    /// What the provider signs besides the request has to be known.
+    fn source_has_what_is_signed(&mut self, name: &str, source: &SourceSettings, profile: &Profile) {
+        let scheme = profile.scheme();
+        if scheme.needs_url() && source.public_url.as_ref().is_none_or(|url| url.trim().is_empty()) {
+            self.add(
+                &format!("sources.{name}.public_url"),
+                "is missing: the provider signs the address that was registered with it",
+            );
+        }
+        for constant in scheme.constants() {
+            if source.constants.get(constant).is_none_or(|value| value.trim().is_empty()) {
+                self.add(
+                    &format!("sources.{name}.constants.{constant}"),
+                    "is missing: the provider signs it",
+                );
+            }
+        }
+        for group in scheme.groups() {
+            if source.more_secrets.get(group).is_none_or(Vec::is_empty) {
+                self.add(
+                    &format!("sources.{name}.more_secrets.{group}"),
+                    "is missing: a check of the profile names it",
+                );
+            }
+        }
     }
 
     fn profile_fits_flows(&mut self, file: &str, profile: &Profile, flows: &BTreeMap<String, Arc<Flow>>) {
@@ -186,7 +232,11 @@ impl Check<'_> {
             }
             let Some(profile) = profiles.get(name) else { continue };
             self.keys_fit(&key, profile, &settings.secrets);
-            if receives {
+            for (group, secrets) in &settings.more_secrets {
+                self.any_set(&format!("{key}.more_secrets.{group}"), secrets);
+                self.keys_fit(&key, profile, secrets);
+            }
+            if receives || profile.scheme().is_unsigned() {
                 let source =
                     Source { name: name.clone(), profile: profile.clone(), settings: settings.clone() };
                 on.insert(name.clone(), source);

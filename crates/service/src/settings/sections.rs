@@ -1,6 +1,10 @@
 //! The sections of the configuration. `config/ordem.toml` documents each key and holds its default.
 
-use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+    path::PathBuf,
+};
 
 use domain::FlowSpec;
 use ipnet::IpNet;
@@ -170,6 +174,19 @@ pub struct SourceSettings {
     pub api_url: Option<SecretRef>,
     /// Its token.
     pub api_token: Option<SecretRef>,
+    /// Secrets for checks of the profile that name a list of their own.
+    #[serde(default)]
+    pub more_secrets: BTreeMap<String, Vec<SecretRef>>,
+    /// The address as it was registered with the provider, where the provider signs it.
+    pub public_url: Option<String>,
+    /// What the profile leaves to each source, such as the provider's id of this webhook.
+    #[serde(default)]
+    pub constants: BTreeMap<String, String>,
+    /// Zone of instants without offset, instead of the profile's.
+    pub zone: Option<String>,
+    /// Options of the profile that are on.
+    #[serde(default)]
+    pub options: BTreeSet<String>,
     /// Whether a missing secret is a fault.
     #[serde(default)]
     pub required: bool,

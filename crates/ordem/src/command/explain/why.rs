@@ -80,7 +80,11 @@ fn fact(configured: &Configured, id: &ResourceId, event: &EventStory) -> Option<
         catch_unwind(AssertUnwindSafe(|| profile.read(&stored, &|kind| configured.flow(kind)))).ok()?;
     match read {
         Reading::Fact { resource, fact } if resource == *id => Some(fact),
-        Reading::Fact { .. } | Reading::Ignored(_) | Reading::Test(_) | Reading::Malformed(_) => None,
+        Reading::Fact { .. }
+        | Reading::Fetch { .. }
+        | Reading::Ignored(_)
+        | Reading::Test(_)
+        | Reading::Malformed(_) => None,
     }
 }
 

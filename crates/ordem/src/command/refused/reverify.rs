@@ -11,7 +11,7 @@ use db::{
 use profile::{Envelope, Incoming, KeptHeaders, Profile};
 use serde::Serialize;
 use service::settings::{Configured, Source};
-use signature::{Key, Request};
+use signature::{Headers as _, Key, Request, Target};
 use uuid::Uuid;
 
 use crate::{report::Report, session::Session, table::table};
@@ -112,7 +112,22 @@ impl Reverified {
         }
         let headers = KeptHeaders::parse(Some(&sample.headers));
         let now = sample.refused_at.as_second();
-        if source.profile.scheme().verify(&Request::new(&headers, &sample.body, now), keys).is_err() {
+        let kept = |name: &str| {
+            let mut value = String::new();
+            headers.for_each(name, &mut |line| value = String::from_utf8_lossy(line).into_owned());
+            value
+        };
+        let (query, path) = (kept(profile::QUERY), kept(":path"));
+        let constants: Vec<_> = source.settings.constants.clone().into_iter().collect();
+        let target = Target {
+            method: "POST",
+            path: &path,
+            query: &query,
+            url: source.settings.public_url.as_deref().unwrap_or_default(),
+            constants: &constants,
+        };
+        let request = Request::new(&headers, &sample.body, now).to(target);
+        if source.profile.scheme().verify(&request, keys).is_err() {
             counts.still_refused += 1;
             return None;
         }
@@ -166,7 +181,7 @@ fn event<'a>(event_id: Uuid, sample: &'a RefusedSample, envelope: &'a Envelope<'
         dedup_key: envelope.dedup_key.as_deref(),
         body_hash: db::inbox::body_hash(&envelope.body),
         event_type: envelope.event_type.as_deref(),
-        kind: envelope.kind,
+        kind: envelope.kind.as_deref(),
         resource_id: envelope.resource_id.as_deref(),
         origin: Origin::Webhook,
         received_at: sample.refused_at,

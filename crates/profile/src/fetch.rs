@@ -1,0 +1,73 @@
+//! Thin events: where the provider is asked, and what its answer means.
+
+use std::time::Duration;
+
+use domain::Flow;
+
+use crate::api::PageShape;
+use crate::document;
+use crate::page::PageError;
+use crate::profile::Profile;
+use crate::reading::{Reading, Stored};
+
+/// Most resources read from one answer.
+const ITEMS_MAX: usize = 1_000;
+
+/// One way of asking the provider for its own word.
+#[derive(Clone, Debug)]
+pub struct Fetch {
+    pub(crate) path: String,
+    pub(crate) reader: Option<String>,
+    pub(crate) is_list: bool,
+    pub(crate) place: PageShape,
+    /// Statuses that mean that there is no such thing.
+    pub missing: Vec<u16>,
+    /// How long such an answer is not yet believed.
+    pub missing_for: Duration,
+    /// How long an answer below the expected status is not yet believed.
+    pub settle: Duration,
+    /// Wait before the first call.
+    pub delay: Duration,
+}
+
+impl Fetch {
+    /// The path below the API's base URL for one resource.
+    pub fn path_of(&self, id: &str, constants: &[(String, String)]) -> String {
+        constants.iter().fold(self.path.replace("{id}", &crate::api::encoded(id)), |path, (name, value)| {
+            path.replace(&format!("{{constant:{name}}}"), &crate::api::encoded(value))
+        })
+    }
+}
+
+impl Profile {
+    /// The look-up of this name.
+    pub fn fetch(&self, name: &str) -> Option<&Fetch> {
+        self.fetches.get(name)
+    }
+
+    /// What the provider's answer to a look-up tells, in the place of the thin event that asked for it: one reading
+    /// for each resource in it.
+    ///
+    /// # Errors
+    /// The answer is not what the profile describes.
+    pub fn read_answer<'f>(
+        &self,
+        fetch: &Fetch,
+        stored: &Stored<'_>,
+        event_type: &str,
+        answer: &[u8],
+        flow_of: &dyn Fn(&str) -> Option<&'f Flow>,
+    ) -> Result<Vec<Reading>, PageError> {
+        let raw = fetch.place.raw(answer, if fetch.is_list { "a list" } else { "an object" })?;
+        let items = match fetch.is_list {
+            true => document::elements(raw, ITEMS_MAX)?,
+            false => vec![raw],
+        };
+        let Some(reader) = self.item_reader(fetch.reader.as_deref()) else { return Ok(Vec::new()) };
+        let read = |item: &str| {
+            let stored = Stored { body: item.as_bytes(), headers: &(), ..*stored };
+            self.read_item(reader, event_type, &stored, flow_of)
+        };
+        Ok(items.into_iter().map(read).collect())
+    }
+}
