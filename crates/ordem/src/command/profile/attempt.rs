@@ -149,7 +149,7 @@ impl Args {
         let mut event = Event {
             dedup_key: envelope.dedup_key.clone(),
             event_type: envelope.event_type.as_deref().map(ToOwned::to_owned),
-            kind: envelope.kind.map(ToOwned::to_owned),
+            kind: envelope.kind.as_deref().map(ToOwned::to_owned),
             resource: envelope.resource_id.as_deref().map(ToOwned::to_owned),
             ..Event::default()
         };
@@ -162,6 +162,9 @@ impl Args {
                 event.version = Some(fact.version);
                 event.fields = fact.fields;
                 ("fact", None)
+            }
+            Reading::Fetch { resource, fetch, .. } => {
+                ("fetching", Some(format!("the provider is asked about {} by [fetch.{fetch}]", resource.id)))
             }
             Reading::Ignored(reason) => ("ignored", Some(reason)),
             Reading::Test(reason) => ("test", Some(reason)),
