@@ -14,6 +14,8 @@ use crate::shape::Shape;
 pub struct Api {
     /// How a call says who we are; the secret itself is configured with the source.
     pub auth: Auth,
+    /// Headers sent with each call.
+    pub headers: Vec<(String, String)>,
     /// Reading what changed since an instant.
     pub list: List,
     /// Reading one resource.
@@ -25,11 +27,60 @@ pub struct Api {
 }
 
 /// How a call says who we are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "AuthSpec")]
 pub enum Auth {
     /// `Authorization: Bearer TOKEN`.
     Bearer,
+    /// HTTP Basic; the token is `user:password`.
+    Basic,
+    /// HTTP Basic with the token as the user and no password.
+    BasicUser,
+    /// A header of the provider's own.
+    Header {
+        /// Its name.
+        header: String,
+        /// What stands before the token.
+        prefix: String,
+    },
+}
+
+/// `auth = "bearer"`, or `auth = { header = "x-api-key" }`.
+#[derive(Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected \"bearer\", \"basic\", \"basic-user\" or { header = \"name\", prefix = \"\" }"
+)]
+enum AuthSpec {
+    Named(NamedAuth),
+    Header(HeaderAuth),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum NamedAuth {
+    Bearer,
+    Basic,
+    BasicUser,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HeaderAuth {
+    header: String,
+    #[serde(default)]
+    prefix: String,
+}
+
+impl From<AuthSpec> for Auth {
+    fn from(spec: AuthSpec) -> Self {
+        match spec {
+            AuthSpec::Named(NamedAuth::Bearer) => Self::Bearer,
+            AuthSpec::Named(NamedAuth::Basic) => Self::Basic,
+            AuthSpec::Named(NamedAuth::BasicUser) => Self::BasicUser,
+            AuthSpec::Header(HeaderAuth { header, prefix }) => Self::Header { header, prefix },
+        }
+    }
 }
 
 /// A list, read page by page.
@@ -86,6 +137,18 @@ pub enum Paging {
         /// The parameter that takes the token.
         param: String,
     },
+    /// Pages have numbers, and a short page is the last.
+    Page {
+        /// The parameter that takes the number.
+        param: String,
+        /// The number of the first.
+        first: u64,
+    },
+    /// Pages start so many items from the first, and a short page is the last.
+    Offset {
+        /// The parameter that takes the number of items to skip.
+        param: String,
+    },
 }
 
 /// Reading one resource by its id.
@@ -115,10 +178,25 @@ impl List {
             query.push((param, self.limit.to_string()));
         }
         match (&self.paging, page) {
-            (Paging::Token { param }, Some(token)) => query.push((param, token.to_owned())),
-            (Paging::Token { .. }, None) => {}
+            (Paging::Token { param } | Paging::Page { param, .. } | Paging::Offset { param }, Some(page)) => {
+                query.push((param, page.to_owned()));
+            }
+            (Paging::Page { param, first }, None) => query.push((param, first.to_string())),
+            (Paging::Token { .. } | Paging::Offset { .. }, None) => {}
         }
         query
+    }
+
+    /// What asks for the page after `page`, which had so many items and named `told`; nothing after the last.
+    pub fn next(&self, page: Option<&str>, items: usize, told: Option<String>) -> Option<String> {
+        let items = u64::try_from(items).ok()?;
+        let number = |usual| page.map_or(Some(usual), |page| page.parse::<u64>().ok());
+        match &self.paging {
+            Paging::Token { .. } => told,
+            Paging::Page { .. } | Paging::Offset { .. } if items < u64::from(self.limit) => None,
+            Paging::Page { first, .. } => number(*first)?.checked_add(1).map(|next| next.to_string()),
+            Paging::Offset { .. } => number(0)?.checked_add(items).map(|next| next.to_string()),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use signature::Scheme;
 
-use crate::api::{Api, Get, List, PageShape, Paging};
+use crate::api::{Api, Auth, Get, List, PageShape, Paging};
 use crate::decode::Decoding;
 use crate::dedup::Policy;
 use crate::document::Split;
@@ -190,7 +190,21 @@ pub(crate) struct Builder<'a> {
 
 impl Builder<'_> {
     fn api(&mut self, spec: &ApiSpec, kind: &str) -> Option<Api> {
-        let PagingSpec::Token(token) = &spec.list.paging;
+        let (paging, next) = match &spec.list.paging {
+            PagingSpec::Token(token) => {
+                (Paging::Token { param: token.param.clone() }, Some(token.next.as_str()))
+            }
+            PagingSpec::Page(page) => (Paging::Page { param: page.param.clone(), first: page.first }, None),
+            PagingSpec::Offset(offset) => (Paging::Offset { param: offset.param.clone() }, None),
+        };
+        for name in spec.headers.keys().chain(match &spec.auth {
+            Auth::Header { header, .. } => Some(header),
+            Auth::Bearer | Auth::Basic | Auth::BasicUser => None,
+        }) {
+            if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+                self.faults.add("api", format!("{name:?} is not a header name"));
+            }
+        }
         if spec.list.limit == 0 {
             self.faults.add("api.list.limit", "must be at least 1");
         }
@@ -200,7 +214,7 @@ impl Builder<'_> {
             since_format: spec.list.since_format,
             limit_param: spec.list.limit_param.clone(),
             limit: spec.list.limit,
-            paging: Paging::Token { param: token.param.clone() },
+            paging,
             sorted: spec.list.sorted,
             query: spec.list.query.clone().into_iter().collect(),
         };
@@ -213,10 +227,11 @@ impl Builder<'_> {
                 item: self.page("api.get.item", &get.item, None),
             }
         });
-        let page = self.page("api.list.items", &spec.list.items, Some(&token.next));
+        let page = self.page("api.list.items", &spec.list.items, next);
         let item = self.item("api.item", &spec.item, kind);
         let event_type = format!("api.{}", spec.item.kind.as_deref().unwrap_or(kind));
-        Some(Api { auth: spec.auth, list, get, event_type, item: item?, page })
+        let headers = spec.headers.clone().into_iter().collect();
+        Some(Api { auth: spec.auth.clone(), headers, list, get, event_type, item: item?, page })
     }
 
     pub(crate) fn path(&mut self, key: &str, path: &str) -> String {

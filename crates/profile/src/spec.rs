@@ -385,6 +385,9 @@ pub(crate) struct VersionSpec {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ApiSpec {
     pub(crate) auth: Auth,
+    /// Headers sent with each call.
+    #[serde(default)]
+    pub(crate) headers: BTreeMap<String, String>,
     pub(crate) list: ListSpec,
     pub(crate) get: Option<GetSpec>,
     pub(crate) item: ItemSpec,
@@ -424,6 +427,28 @@ fn hundred() -> u32 {
 #[serde(tag = "style", rename_all = "kebab-case")]
 pub(crate) enum PagingSpec {
     Token(TokenSpec),
+    Page(NumberedSpec),
+    Offset(OffsetSpec),
+}
+
+/// Pages have numbers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NumberedSpec {
+    pub(crate) param: String,
+    #[serde(default = "one")]
+    pub(crate) first: u64,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// Pages start so many items from the first.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OffsetSpec {
+    pub(crate) param: String,
 }
 
 /// The answer names the next page by a token.

@@ -6,7 +6,7 @@ use domain::Clock;
 use http::StatusCode;
 use jiff::Timestamp;
 use metrics::counter;
-use profile::{Auth, List};
+use profile::{Api, Auth};
 use reqwest::{Method, RequestBuilder, Response};
 use secrecy::ExposeSecret;
 use service::{
@@ -44,28 +44,31 @@ impl Provider {
     /// Asks once for one page: from `since`, and at `page` where the answer before named one.
     pub(crate) async fn page(
         &self,
-        api: (&List, Auth),
+        api: &Api,
         since: Timestamp,
         page: Option<&str>,
         clock: &Arc<dyn Clock>,
     ) -> Result<Vec<u8>, Trouble> {
-        let (list, auth) = api;
-        let answer = self.ask(self.request(list, auth, since, page), clock).await;
+        let answer = self.ask(self.request(api, since, page), clock).await;
         let result = answer.as_ref().map_or_else(Trouble::as_str, |_| "ok");
         counter!(names::RECONCILER_REQUESTS, "source" => self.source.clone(), "result" => result)
             .increment(1);
         answer
     }
 
-    fn request(&self, list: &List, auth: Auth, since: Timestamp, page: Option<&str>) -> RequestBuilder {
+    fn request(&self, api: &Api, since: Timestamp, page: Option<&str>) -> RequestBuilder {
         let mut url = self.base.clone();
-        url.set_path(&format!("{}{}", self.base.path().trim_end_matches('/'), list.path));
-        url.query_pairs_mut().extend_pairs(list.query(since, page));
-        let request = self.client.request(Method::GET, url).header(http::header::ACCEPT, "application/json");
-        match (auth, self.token.current().first()) {
-            (Auth::Bearer, Some(token)) => request.bearer_auth(token.expose_secret().trim()),
-            (Auth::Bearer, None) => request,
-        }
+        url.set_path(&format!("{}{}", self.base.path().trim_end_matches('/'), api.list.path));
+        url.query_pairs_mut().extend_pairs(api.list.query(since, page));
+        let request = self.client.request(Method::GET, url);
+        let request = match api.headers.iter().any(|(name, _)| name == "accept") {
+            true => request,
+            false => request.header(http::header::ACCEPT, "application/json"),
+        };
+        let request = api.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+        let tokens = self.token.current();
+        let Some(token) = tokens.first() else { return request };
+        authorized(request, &api.auth, token.expose_secret().trim())
     }
 
     async fn ask(&self, request: RequestBuilder, clock: &Arc<dyn Clock>) -> Result<Vec<u8>, Trouble> {
@@ -97,6 +100,29 @@ impl Provider {
             _ if status.is_server_error() => Trouble::Transient(Failure::Status(number)),
             _ if status.is_redirection() => Trouble::Lasting(Failure::Redirect(number)),
             _ => Trouble::Lasting(Failure::Status(number)),
+        }
+    }
+}
+
+/// Adds the token in the way that the provider wants it.
+fn authorized(request: RequestBuilder, auth: &Auth, token: &str) -> RequestBuilder {
+    match auth {
+        Auth::Bearer => request.bearer_auth(token),
+        Auth::Basic => {
+            let (user, password) = token.split_once(':').unwrap_or((token, ""));
+            request.basic_auth(user, Some(password))
+        }
+        Auth::BasicUser => request.basic_auth(token, Some("")),
+        Auth::Header { header, prefix } => {
+            let mut value = http::HeaderValue::from_str(&format!("{prefix}{token}"));
+            if let Ok(value) = &mut value {
+                value.set_sensitive(true);
+            }
+            match value {
+                Ok(value) => request.header(header, value),
+                // No header can hold it: the provider will refuse the call, which names the token.
+                Err(_) => request,
+            }
         }
     }
 }

@@ -149,7 +149,8 @@ impl SourceReader {
                 }
             };
             let items = self.read_items(&page.items, &plan.window, &mut order, self.now());
-            let is_last = page.next.is_none() || (items.is_beyond && order.is_ascending());
+            let next = self.api.list.next(token.as_deref(), page.items.len(), page.next);
+            let is_last = next.is_none() || (items.is_beyond && order.is_ascending());
             pulled.newest = pulled.newest.max(items.newest);
             beyond += u32::from(items.newest.is_none() || items.newest > plan.cursor);
             // Where it may not move it is written down where it stands: a first round that does not come to its end
@@ -166,7 +167,7 @@ impl SourceReader {
             if is_last {
                 return Ok(End::Complete);
             }
-            token = page.next;
+            token = next;
             if !token.clone().is_some_and(|token| tokens.insert(token)) {
                 return Err(Failure::PageRepeats);
             }
@@ -203,9 +204,8 @@ impl SourceReader {
         token: Option<&str>,
         backoff: &mut Backoff,
     ) -> Result<Option<Vec<u8>>, Failure> {
-        let api = (&self.api.list, self.api.auth);
         loop {
-            let asked = self.provider.page(api, since, token, &self.parts.clock);
+            let asked = self.provider.page(&self.api, since, token, &self.parts.clock);
             let Some(answer) = self.parts.shutdown.unless_triggered(asked).await else { return Ok(None) };
             match answer {
                 Ok(body) => return Ok(Some(body)),

@@ -8,5 +8,6 @@ mod envelopes;
 mod format;
 mod properties;
 mod reading;
+mod samples;
 mod shipped;
 mod support;

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// Profiles of the systems that the end-to-end tests follow step by step; they need no samples besides.
 const FOLLOWED: [&str; 4] = ["loja", "pagpolar", "stripe", "wploja"];
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
@@ -22,13 +22,13 @@ fn names(folder: &str, ending: &str) -> BTreeSet<String> {
         .collect()
 }
 
-fn shipped() -> BTreeSet<String> {
+pub(crate) fn shipped() -> BTreeSet<String> {
     let mut shipped = names("profiles", "toml");
     shipped.retain(|name| !FOLLOWED.contains(&name.as_str()));
     shipped
 }
 
-fn samples(name: &str) -> Value {
+pub(crate) fn samples(name: &str) -> Value {
     let text = std::fs::read_to_string(root().join(format!("profiles/samples/{name}.json"))).unwrap();
     serde_json::from_str(&text).unwrap()
 }

@@ -10,7 +10,24 @@ use crate::settings::{
     Demand, Destination, Fault, SecretRef, Settings, Source, SourceSettings, layers::Layers,
 };
 
-const SHIPPED_PROFILES: [(&str, &str); 1] = [("loja", include_str!("../../../../profiles/loja.toml"))];
+const SHIPPED_PROFILES: [(&str, &str); 16] = [
+    ("adyen", include_str!("../../../../profiles/adyen.toml")),
+    ("asaas", include_str!("../../../../profiles/asaas.toml")),
+    ("github", include_str!("../../../../profiles/github.toml")),
+    ("hotmart", include_str!("../../../../profiles/hotmart.toml")),
+    ("kiwify", include_str!("../../../../profiles/kiwify.toml")),
+    ("lemonsqueezy", include_str!("../../../../profiles/lemonsqueezy.toml")),
+    ("loja", include_str!("../../../../profiles/loja.toml")),
+    ("mercadopago", include_str!("../../../../profiles/mercadopago.toml")),
+    ("nuvemshop", include_str!("../../../../profiles/nuvemshop.toml")),
+    ("paddle", include_str!("../../../../profiles/paddle.toml")),
+    ("pagbank", include_str!("../../../../profiles/pagbank.toml")),
+    ("shopify", include_str!("../../../../profiles/shopify.toml")),
+    ("square", include_str!("../../../../profiles/square.toml")),
+    ("standard_webhooks", include_str!("../../../../profiles/standard_webhooks.toml")),
+    ("vtex", include_str!("../../../../profiles/vtex.toml")),
+    ("woocommerce", include_str!("../../../../profiles/woocommerce.toml")),
+];
 const SECTIONS: [&str; 10] = [
     "applier",
     "database",
