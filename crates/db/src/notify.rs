@@ -15,6 +15,8 @@ pub enum Channel {
     Inbox,
     /// New rows in the effect queue.
     Effects,
+    /// New look-ups.
+    Lookups,
 }
 
 impl Channel {
@@ -23,6 +25,7 @@ impl Channel {
         match self {
             Self::Inbox => "ordem_inbox",
             Self::Effects => "ordem_effects",
+            Self::Lookups => "ordem_lookups",
         }
     }
 

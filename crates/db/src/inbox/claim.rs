@@ -28,6 +28,17 @@ pub struct Claimed {
     pub body: Vec<u8>,
     /// Attempts that failed so far.
     pub attempts: i32,
+    /// What the provider said when it was asked for this event's sake.
+    pub answer: Option<Answer>,
+}
+
+/// What a look-up brought, as the inbox keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The answer's bytes as received.
+    Body(Vec<u8>),
+    /// There is nothing, for this reason.
+    Nothing(String),
 }
 
 /// How much one claim takes at most.
@@ -49,7 +60,7 @@ pub struct ClaimLimit {
 pub async fn claim(client: &impl GenericClient, mark: Uuid, limit: ClaimLimit) -> Result<Vec<Claimed>> {
     let statement = client.prepare_cached(include_str!("claim.sql")).await?;
     let rows = client.query(&statement, &[&mark, &limit.events, &limit.bytes]).await?;
-    Ok(sorted(&rows))
+    Ok(sorted(&rows, |_| None))
 }
 
 /// Takes events whose next attempt is due, up to the limit; needs a transaction.
@@ -63,7 +74,7 @@ pub async fn claim_due_retries(
 ) -> Result<Vec<Claimed>> {
     let statement = client.prepare_cached(include_str!("claim_due_retries.sql")).await?;
     let rows = client.query(&statement, &[&now, &limit.events, &limit.bytes]).await?;
-    Ok(sorted(&rows))
+    Ok(sorted(&rows, answer))
 }
 
 /// Takes those of the events that still wait anywhere, due or not; needs a transaction.
@@ -73,16 +84,27 @@ pub async fn claim_due_retries(
 pub async fn claim_these(client: &impl GenericClient, event_ids: &[Uuid]) -> Result<Vec<Claimed>> {
     let statement = client.prepare_cached(include_str!("claim_these.sql")).await?;
     let rows = client.query(&statement, &[&event_ids]).await?;
-    Ok(sorted(&rows))
+    Ok(sorted(&rows, answer))
 }
 
-fn sorted(rows: &[Row]) -> Vec<Claimed> {
-    let mut claimed: Vec<Claimed> = rows.iter().map(from_row).collect();
+fn sorted(rows: &[Row], answer: impl Fn(&Row) -> Option<Answer>) -> Vec<Claimed> {
+    let mut claimed: Vec<Claimed> = rows.iter().map(|row| from_row(row, answer(row))).collect();
     claimed.sort_by_key(|event| event.event_id);
     claimed
 }
 
-fn from_row(row: &Row) -> Claimed {
+/// The hot queue knows no answers: an event that has one waits among the retries.
+fn answer(row: &Row) -> Option<Answer> {
+    let is_answered: bool = row.get(9);
+    let body: Option<Vec<u8>> = row.get(10);
+    let reason: Option<String> = row.get(11);
+    is_answered.then(|| match body {
+        Some(body) => Answer::Body(body),
+        None => Answer::Nothing(reason.unwrap_or_default()),
+    })
+}
+
+fn from_row(row: &Row, answer: Option<Answer>) -> Claimed {
     Claimed {
         event_id: row.get(0),
         attempts: row.get(1),
@@ -94,5 +116,6 @@ fn from_row(row: &Row) -> Claimed {
         received_at: row.get(6),
         headers: row.get(7),
         body: row.get(8),
+        answer,
     }
 }

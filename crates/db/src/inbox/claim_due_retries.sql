@@ -22,6 +22,8 @@ with due as materialized (
     delete from ordem_engine.inbox_retries
      where event_id = any (array(select event_id from sized where bytes <= $3::int8 or place = 1))
 )
-select event_id, attempts, source, dedup_key, event_type, origin, received_at, headers, body
+select sized.event_id, sized.attempts, sized.source, sized.dedup_key, sized.event_type, sized.origin, sized.received_at,
+       sized.headers, sized.body, answer.event_id is not null as is_answered, answer.body as answer, answer.reason
   from sized
- where bytes <= $3::int8 or place = 1
+  left join ordem_engine.inbox_answers answer on answer.event_id = sized.event_id
+ where sized.bytes <= $3::int8 or sized.place = 1

@@ -15,7 +15,8 @@ with queued as (
     select event_id, attempts from retried
 )
 select taken.event_id, taken.attempts, event.source, event.dedup_key, event.event_type, event.origin,
-       event.received_at, event.headers, event.body
+       event.received_at, event.headers, event.body,
+       answer.event_id is not null as is_answered, answer.body as answer, answer.reason
   from taken
  cross join lateral (
       select e.source, e.dedup_key, e.event_type, e.origin, e.received_at, e.headers, e.body
@@ -23,3 +24,4 @@ select taken.event_id, taken.attempts, event.source, event.dedup_key, event.even
        where e.event_id = taken.event_id
       offset 0
   ) event
+  left join ordem_engine.inbox_answers answer on answer.event_id = taken.event_id

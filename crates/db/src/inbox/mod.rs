@@ -8,7 +8,7 @@ mod retry;
 mod store;
 
 pub use backlog::{Backlog, backlog};
-pub use claim::{ClaimLimit, Claimed, claim, claim_due_retries, claim_these};
+pub use claim::{Answer, ClaimLimit, Claimed, claim, claim_due_retries, claim_these};
 pub use domain::Origin;
 pub use outcome::{EventOutcome, EventVerdict, record_outcomes};
 pub use refused::{RefusedRequest, record_refused};
