@@ -125,6 +125,8 @@ impl Profile {
         };
         let rule = reader.rules.deciding(&event_type, &leaves, stored.headers);
         let rule = rule.ok_or_else(|| reader.unmatched(&event_type, item_type.is_some()))?;
+        // A part that cannot be a part of a key makes the event one that cannot be known again.
+        rule.dedup.key(&leaves, stored.headers).map_err(malformed)?;
         let resource = |rule: &Rule| -> Result<ResourceId, NoFact> {
             let id = identifier(&rule.resource, &leaves, stored.headers).map_err(malformed)?;
             let id = id.ok_or_else(|| malformed(format!("{} is missing", rule.resource)))?.into_owned();

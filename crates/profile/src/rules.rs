@@ -1,24 +1,16 @@
 //! From the tables of a profile to places, fields, rules and readers.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use crate::api::PageShape;
 use crate::cel::Expression;
-use crate::compile::{Builder, span, zone};
+use crate::compile::Builder;
 use crate::dedup::{Dedup, Policy};
-use crate::fetch::Fetch;
 use crate::field::Field;
-use crate::handshake::{Answer, Handshake};
-use crate::instant::Spelling;
-use crate::place::{Edits, Place, QUERY};
-use crate::reader::{Mark, Reader};
+use crate::place::{Place, QUERY};
+use crate::reader::Reader;
 use crate::rule::{Action, Pattern, Rule, Rules, StatusOf};
 use crate::shape::Shape;
-use crate::spec::{
-    AnswerSpec, ApiSpec, ConditionSpec, DedupSpec, EventSpec, FetchSpec, FieldSpec, HandshakeSpec, HashSpec,
-    InstantSpec, ItemSpec, PlaceSpec, ProfileSpec, RuleSpec, RuleStatusSpec, StatusSpec, TablePlace, Unknown,
-};
+use crate::spec::{ApiSpec, DedupSpec, EventSpec, ItemSpec, RuleSpec, RuleStatusSpec, StatusSpec, Unknown};
 use crate::version::VersionPlaces;
 
 /// What the rules of a table fall back on.
@@ -222,7 +214,7 @@ impl Builder<'_> {
         }
     }
 
-    fn mapped(&mut self, key: &str, spec: &StatusSpec, shape: &mut Shape) -> Option<StatusOf> {
+    pub(crate) fn mapped(&mut self, key: &str, spec: &StatusSpec, shape: &mut Shape) -> Option<StatusOf> {
         if spec.map.is_empty() {
             self.faults.add(format!("{key}.map"), "is empty: no status would be known");
         }
@@ -230,7 +222,7 @@ impl Builder<'_> {
         Some(StatusOf::Mapped { place, map: spec.map.clone(), unknown: spec.unknown })
     }
 
-    fn expression(&mut self, key: &str, text: &str, shape: &mut Shape) -> Option<Expression> {
+    pub(crate) fn expression(&mut self, key: &str, text: &str, shape: &mut Shape) -> Option<Expression> {
         let expression = self.faults.note(key, Expression::compile(text, shape))?;
         self.headers.extend(expression.headers().iter().map(|name| name.to_ascii_lowercase()));
         if !expression.queries().is_empty() {
@@ -239,7 +231,7 @@ impl Builder<'_> {
         Some(expression)
     }
 
-    fn dedup(&mut self, key: &str, spec: &DedupSpec, shape: &mut Shape) -> Dedup {
+    pub(crate) fn dedup(&mut self, key: &str, spec: &DedupSpec, shape: &mut Shape) -> Dedup {
         let mut compositions = Vec::new();
         if spec.policy == Policy::Key {
             for (index, parts) in spec.keys.iter().enumerate() {
@@ -248,223 +240,5 @@ impl Builder<'_> {
             }
         }
         Dedup { policy: spec.policy, compositions }
-    }
-
-    /// Compiles a place; headers and parameters that nothing signs must be marked.
-    pub(crate) fn place(&mut self, key: &str, spec: &PlaceSpec, shape: &mut Shape) -> Option<Place> {
-        let table = match spec {
-            PlaceSpec::Path(path) => return self.path_in(key, path, shape),
-            PlaceSpec::Table(table) => table,
-        };
-        let place = self.bare_place(key, table, shape)?;
-        let edits = Edits {
-            lower: table.lower,
-            upper: table.upper,
-            strip_prefix: table.strip_prefix.clone(),
-            map: table.map.clone(),
-            default: table.default.clone(),
-        };
-        Some(if edits == Edits::default() { place } else { Place::Edited(Box::new(place), edits) })
-    }
-
-    fn bare_place(&mut self, key: &str, table: &TablePlace, shape: &mut Shape) -> Option<Place> {
-        let mut list = |builder: &mut Self, specs: &[PlaceSpec]| -> Vec<Place> {
-            specs.iter().filter_map(|spec| builder.place(key, spec, shape)).collect()
-        };
-        match table {
-            TablePlace { first: Some(specs), .. } => Some(Place::First(list(self, specs))),
-            TablePlace { join: Some(specs), .. } => Some(Place::Join(
-                list(self, specs),
-                table.separator.clone().unwrap_or_else(|| ".".to_owned()),
-            )),
-            TablePlace { hash: Some(HashSpec::Places(specs)), .. } => {
-                Some(Place::Hash(Some(list(self, specs))))
-            }
-            TablePlace { hash: Some(HashSpec::Body(word)), .. } => {
-                if word != "body" {
-                    self.faults.add(key, format!("hash = {word:?} is neither \"body\" nor a list of places"));
-                }
-                Some(Place::Hash(None))
-            }
-            TablePlace { path: Some(path), .. } => self.path_in(key, path, shape),
-            TablePlace { constant: Some(text), .. } => Some(Place::Constant(text.clone())),
-            TablePlace { cel: Some(text), .. } => self.expression(key, text, shape).map(Place::Cel),
-            TablePlace { header: Some(header), .. } => {
-                let name = header.to_ascii_lowercase();
-                let covered = self.scheme.is_some_and(|scheme| scheme.covers_header(&name));
-                self.demand_mark(key, covered || table.unsigned, &format!("header {name:?}"));
-                self.headers.push(name.clone());
-                Some(Place::Header { name })
-            }
-            TablePlace { query: Some(name), .. } => {
-                let covered = self.scheme.is_some_and(|scheme| scheme.covers_query(name));
-                self.demand_mark(key, covered || table.unsigned, &format!("query parameter {name:?}"));
-                self.headers.push(QUERY.to_owned());
-                Some(Place::Query { name: name.clone() })
-            }
-            _ => {
-                self.faults
-                    .add(key, "names no place: one of path, header, query, constant, first, join, hash, cel");
-                None
-            }
-        }
-    }
-
-    fn demand_mark(&mut self, key: &str, marked: bool, what: &str) {
-        if !marked {
-            self.faults.add(key, format!("the signature does not cover {what}: add `unsigned = true`"));
-        }
-    }
-
-    pub(crate) fn path_in(&mut self, key: &str, path: &str, shape: &mut Shape) -> Option<Place> {
-        let slot = self.faults.note(key, shape.slot(path))?;
-        Some(Place::Body { slot, path: path.to_owned() })
-    }
-
-    fn versions(
-        &mut self,
-        key: &str,
-        sequence: Option<&PlaceSpec>,
-        instants: &[InstantSpec],
-        shape: &mut Shape,
-    ) -> VersionPlaces {
-        let sequence = sequence.and_then(|place| self.place(&format!("{key}.sequence"), place, shape));
-        let key = format!("{key}.instant");
-        let compiled = instants.iter().filter_map(|spec| match spec {
-            InstantSpec::Place(place) => Some((self.place(&key, place, shape)?, self.spelling.clone())),
-            InstantSpec::Own(own) => {
-                let spelling = self.own_spelling(&key, own.zone.as_deref(), own.epoch);
-                Some((self.path_in(&key, &own.path, shape)?, spelling))
-            }
-        });
-        VersionPlaces { sequence, instants: compiled.collect() }
-    }
-
-    fn own_spelling(
-        &mut self,
-        key: &str,
-        name: Option<&str>,
-        epoch: Option<crate::instant::Epoch>,
-    ) -> Spelling {
-        let own = zone(key, name, self.faults);
-        Spelling { zone: own.or_else(|| self.spelling.zone.clone()), epoch: epoch.or(self.spelling.epoch) }
-    }
-
-    fn fields(
-        &mut self,
-        key: &str,
-        specs: &BTreeMap<String, FieldSpec>,
-        shape: &mut Shape,
-    ) -> BTreeMap<String, Field> {
-        let mut fields = BTreeMap::new();
-        for (name, spec) in specs {
-            let key = format!("{key}.{name}");
-            let Some(place) = self.place(&key, &spec.place(), shape) else { continue };
-            let currency = spec.currency.as_ref().and_then(|place| self.place(&key, place, shape));
-            let spelling = self.own_spelling(&key, spec.zone.as_deref(), spec.epoch);
-            let field = Field { name: name.clone(), place, type_: spec.type_, currency, spelling };
-            fields.insert(name.clone(), field);
-        }
-        fields
-    }
-
-    fn condition(&mut self, key: &str, spec: &ConditionSpec, shape: &mut Shape) -> Option<(Place, Mark)> {
-        let mark = match (&spec.equals, spec.present) {
-            (Some(text), None) => Mark::Equals(text.clone()),
-            (None, Some(true)) => Mark::Present,
-            _ => {
-                self.faults.add(key, "needs `equals = \"…\"` or `present = true`");
-                return None;
-            }
-        };
-        let Some(place) = spec.place() else {
-            self.faults.add(key, "needs exactly one of path, header and query");
-            return None;
-        };
-        Some((self.place(key, &place, shape)?, mark))
-    }
-
-    pub(crate) fn handshake(&mut self, at: usize, spec: &HandshakeSpec) -> Option<Handshake> {
-        let key = format!("receive.handshakes[{at}]");
-        let mut shape = Shape::new();
-        let conditions: Vec<_> = spec
-            .conditions
-            .iter()
-            .filter_map(|condition| self.condition(&format!("{key}.where"), condition, &mut shape))
-            .collect();
-        if conditions.is_empty() {
-            self.faults.add(format!("{key}.where"), "is empty: every request would be one");
-        }
-        if !(200..300).contains(&spec.status) {
-            self.faults.add(format!("{key}.status"), format!("{} is not between 200 and 299", spec.status));
-        }
-        let body = match &spec.body {
-            None => Answer::Text(String::new()),
-            Some(AnswerSpec::Text(text)) => Answer::Text(text.clone()),
-            Some(AnswerSpec::Place(PlaceSpec::Table(table))) if table.query.is_some() => {
-                Answer::Query(table.query.clone().unwrap_or_default())
-            }
-            Some(AnswerSpec::Place(_)) => {
-                self.faults.add(format!("{key}.body"), "is neither a text nor { query = \"name\" }");
-                return None;
-            }
-        };
-        let method = spec.method.clone().unwrap_or_else(|| "POST".to_owned());
-        Some(Handshake { method, shape, conditions, body, signed: spec.signed, status: spec.status })
-    }
-
-    /// The look-ups, and that all which rules name are there.
-    pub(crate) fn fetches(&mut self, spec: &ProfileSpec) -> BTreeMap<String, Fetch> {
-        for (at, rule) in spec.event.rules.iter().enumerate() {
-            if let Some(name) = rule.fetch.as_ref().filter(|name| !spec.fetch.contains_key(*name)) {
-                self.faults.add(format!("event.rules[{at}].fetch"), format!("there is no [fetch.{name}]"));
-            }
-        }
-        let compiled =
-            spec.fetch.iter().map(|(name, fetch)| (name.clone(), self.fetch(name, fetch, spec.api.as_ref())));
-        compiled.collect()
-    }
-
-    fn fetch(&mut self, name: &str, spec: &FetchSpec, api: Option<&ApiSpec>) -> Fetch {
-        let key = format!("fetch.{name}");
-        let known = match (&spec.reader, api) {
-            (_, None) => false,
-            (None, Some(_)) => true,
-            (Some(reader), Some(api)) => api.items.contains_key(reader),
-        };
-        if !known {
-            self.faults.add(format!("{key}.reader"), "nothing under [api] says how to read the answer");
-        }
-        if !spec.path.contains("{id}") {
-            self.faults.add(format!("{key}.path"), "has no {id}");
-        }
-        let (at, is_list) = match (&spec.item, &spec.items) {
-            (Some(_), Some(_)) => {
-                self.faults.add(&key, "has both item and items");
-                ("", false)
-            }
-            (None, Some(items)) => (items.as_str(), true),
-            (Some(item), None) => (item.as_str(), false),
-            (None, None) => ("", false),
-        };
-        let place: PageShape = self.page(&format!("{key}.item"), at, None);
-        let mut span = |name: &str, text: Option<&str>, usual: Duration| {
-            span(&format!("{key}.{name}"), text, self.faults).unwrap_or(usual)
-        };
-        let (missing_for, settle) = (
-            span("missing_for", spec.missing_for.as_deref(), Duration::from_secs(120)),
-            span("settle", spec.settle.as_deref(), Duration::from_secs(120)),
-        );
-        let delay = span("delay", spec.delay.as_deref(), Duration::ZERO);
-        Fetch {
-            path: self.path(&format!("{key}.path"), &spec.path),
-            reader: spec.reader.clone(),
-            is_list,
-            place,
-            missing: spec.missing.clone().unwrap_or_else(|| vec![404]),
-            missing_for,
-            settle,
-            delay,
-        }
     }
 }

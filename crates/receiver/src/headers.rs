@@ -22,7 +22,7 @@ impl<'a> RequestHeaders<'a> {
         Self { lines: request.headers(), query, path: request.path() }
     }
 
-    pub(crate) fn query(&self) -> &'a str {
+    pub(crate) fn query_text(&self) -> &'a str {
         self.query
     }
 }

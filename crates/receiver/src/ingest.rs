@@ -100,7 +100,7 @@ impl Ingest {
         let target = Target {
             method: request.method().as_str(),
             path: request.path(),
-            query: headers.query(),
+            query: headers.query_text(),
             url: &source.public_url,
             constants: &source.constants,
         };

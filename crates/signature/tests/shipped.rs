@@ -108,8 +108,7 @@ fn judge(vector: &Vector) -> Result<bool, String> {
 }
 
 fn is_judged(vector: &Vector) -> bool {
-    !NOT_SHIPPED.contains(&vector.provider.as_str())
-        && !EXCEPTIONS.iter().any(|(id, _)| *id == vector.id)
+    !NOT_SHIPPED.contains(&vector.provider.as_str()) && !EXCEPTIONS.iter().any(|(id, _)| *id == vector.id)
 }
 
 #[test]

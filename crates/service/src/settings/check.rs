@@ -3,14 +3,12 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use domain::Flow;
-use profile::{Profile, Setup};
+use profile::Profile;
 use serde::de::DeserializeOwned;
 
-use crate::settings::{
-    Demand, Destination, Fault, SecretRef, Settings, Source, SourceSettings, layers::Layers,
-};
+use crate::settings::{Demand, Destination, Fault, SecretRef, Settings, Source, layers::Layers};
 
-const SHIPPED_PROFILES: [(&str, &str); 16] = [
+const SHIPPED_PROFILES: [(&str, &str); 18] = [
     ("adyen", include_str!("../../../../profiles/adyen.toml")),
     ("asaas", include_str!("../../../../profiles/asaas.toml")),
     ("github", include_str!("../../../../profiles/github.toml")),
@@ -25,8 +23,10 @@ const SHIPPED_PROFILES: [(&str, &str); 16] = [
     ("shopify", include_str!("../../../../profiles/shopify.toml")),
     ("square", include_str!("../../../../profiles/square.toml")),
     ("standard_webhooks", include_str!("../../../../profiles/standard_webhooks.toml")),
+    ("stripe", include_str!("../../../../profiles/stripe.toml")),
     ("vtex", include_str!("../../../../profiles/vtex.toml")),
     ("woocommerce", include_str!("../../../../profiles/woocommerce.toml")),
+    ("wploja", include_str!("../../../../profiles/wploja.toml")),
 ];
 const SECTIONS: [&str; 10] = [
     "applier",
@@ -153,48 +153,6 @@ impl Check<'_> {
             }
         }
         profiles
-    }
-
-    /// What the source says of its own about its profile.
-    fn setup(&mut self, name: &str, source: &SourceSettings) -> Option<Setup> {
-        let zone = match &source.zone {
-            None => None,
-            Some(zone) => match jiff::tz::TimeZone::get(zone) {
-                Ok(zone) => Some(zone),
-                Err(_) => {
-                    self.add(&format!("sources.{name}.zone"), format!("\"{zone}\" is no known time zone"));
-                    return None;
-                }
-            },
-        };
-        Some(Setup { options: source.options.clone(), zone })
-    }
-
-    /// What the provider signs besides the request has to be known.
-    fn source_has_what_is_signed(&mut self, name: &str, source: &SourceSettings, profile: &Profile) {
-        let scheme = profile.scheme();
-        if scheme.needs_url() && source.public_url.as_ref().is_none_or(|url| url.trim().is_empty()) {
-            self.add(
-                &format!("sources.{name}.public_url"),
-                "is missing: the provider signs the address that was registered with it",
-            );
-        }
-        for constant in scheme.constants() {
-            if source.constants.get(constant).is_none_or(|value| value.trim().is_empty()) {
-                self.add(
-                    &format!("sources.{name}.constants.{constant}"),
-                    "is missing: the provider signs it",
-                );
-            }
-        }
-        for group in scheme.groups() {
-            if source.more_secrets.get(group).is_none_or(Vec::is_empty) {
-                self.add(
-                    &format!("sources.{name}.more_secrets.{group}"),
-                    "is missing: a check of the profile names it",
-                );
-            }
-        }
     }
 
     fn profile_fits_flows(&mut self, file: &str, profile: &Profile, flows: &BTreeMap<String, Arc<Flow>>) {

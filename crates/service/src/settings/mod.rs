@@ -8,6 +8,7 @@ mod fault;
 mod layers;
 mod secret;
 mod sections;
+mod source_fit;
 mod usable;
 
 pub use configured::{Configured, Demand, Destination, Source};

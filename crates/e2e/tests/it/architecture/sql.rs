@@ -30,7 +30,8 @@ const CALLS: [&str; 11] = [
 const PREPARED: [&str; 4] = ["&statement", "statement", "&self.statement", "&lock"];
 
 /// Every other call: its file, what it takes, and why it may.
-const MAY: [(&str, &str, &str); 20] = [
+const MAY: [(&str, &str, &str); 21] = [
+    ("profile/src/cel.rs", "&context", "an expression of CEL, no statement"),
     ("applier/src/batch.rs", "BEGIN", "sent in one trip with the claim"),
     ("applier/src/batch.rs", "\"commit\"", "ends what BEGIN began"),
     ("applier/src/batch.rs", "\"rollback\"", "ends what BEGIN began"),
