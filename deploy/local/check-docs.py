@@ -157,6 +157,7 @@ def anchors(text):
         slug = re.sub(r'[^\w\- ]', '', words).replace(' ', '-')
         seen[slug] = seen.get(slug, -1) + 1
         yield slug if seen[slug] == 0 else f'{slug}-{seen[slug]}'
+    yield from re.findall(r'<a id="([^"]+)"></a>', text)
 
 
 def check_links():
