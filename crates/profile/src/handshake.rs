@@ -38,17 +38,19 @@ impl Handshake {
 }
 
 impl Profile {
-    /// The handshake that this request is, if it is one. `headers` carries the query as the pseudo header `:query`.
+    /// The handshake that this request is, if it is one. `headers` carries the query as the pseudo header `:query`; a
+    /// compressed body may become `bytes_max` large.
     pub fn handshake(
         &self,
         method: &str,
         headers: &dyn signature::Headers,
         body: &[u8],
+        bytes_max: usize,
     ) -> Option<&Handshake> {
         let same_method = |handshake: &&Handshake| handshake.method.eq_ignore_ascii_case(method);
         let mut candidates = self.handshakes.iter().filter(same_method).peekable();
         candidates.peek()?;
-        let text = self.decoding.text(body, headers, crate::decode::INFLATED_BYTES_MAX).ok();
+        let text = self.decoding.text(body, headers, bytes_max).ok();
         candidates.find(|handshake| {
             // A condition on the body needs one; one on headers or the query does not.
             let text = text.as_deref().filter(|text| text.trim_start().starts_with('{')).unwrap_or("{}");

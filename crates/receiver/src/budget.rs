@@ -46,6 +46,14 @@ impl Reserved {
     }
 }
 
+/// No stream of gzip or deflate becomes more than this many times as large.
+const INFLATES_TO_TIMES: usize = 1032;
+
+/// The most that inflating so many bytes takes: the plain bytes, and once more as the text that is read.
+pub(crate) fn inflated_most(compressed: usize, bytes_max: usize) -> usize {
+    compressed.saturating_mul(INFLATES_TO_TIMES).min(bytes_max).saturating_mul(2)
+}
+
 impl Drop for Reserved {
     fn drop(&mut self) {
         self.budget.used.fetch_sub(self.bytes, Ordering::Relaxed);

@@ -57,20 +57,26 @@ pub(crate) fn new_event<'a>(line: &Line<'a>) -> NewEvent<'a> {
     }
 }
 
-/// What each request is told: committed when all its events are, its duplicates by the line that carried their key.
+/// What each request is told: committed when all its events are. An event that has a key shares the fate of the line
+/// that carried its key; without a key every event is a line of its own.
 pub(crate) fn answers(requests: &[Pending], lines: &[Line<'_>], lost: &HashSet<Uuid>) -> Vec<Stored> {
-    let lost: HashSet<_> = lines
+    if lost.is_empty() {
+        return vec![Stored::Committed; requests.len()];
+    }
+    let lost_keys: HashSet<_> = lines
         .iter()
         .filter(|line| lost.contains(&line.event.event_id))
-        .map(|line| (&line.request.source.name, line.event.dedup_key.as_deref()))
+        .filter_map(|line| Some((&line.request.source.name, line.event.dedup_key.as_deref()?)))
         .collect();
-    let is_lost = |request: &Pending| {
-        request.events.iter().any(|event| lost.contains(&(&request.source.name, event.dedup_key.as_deref())))
+    let is_lost = |request: &Pending, event: &Event| match event.dedup_key.as_deref() {
+        Some(key) => lost_keys.contains(&(&request.source.name, key)),
+        None => lost.contains(&event.event_id),
     };
-    requests
-        .iter()
-        .map(|request| if is_lost(request) { Stored::Unavailable } else { Stored::Committed })
-        .collect()
+    let answer = |request: &Pending| match request.events.iter().any(|event| is_lost(request, event)) {
+        true => Stored::Unavailable,
+        false => Stored::Committed,
+    };
+    requests.iter().map(answer).collect()
 }
 
 /// Counts what became of the lines.

@@ -11,9 +11,9 @@ use domain::Clock;
 use futures_util::StreamExt;
 use jiff::Timestamp;
 use metrics::{Histogram, counter};
-use profile::{Envelope, Incoming, TooLarge};
+use profile::{Envelope, Incoming};
 use service::{metrics as names, settings::ReceiverSettings};
-use signature::{Refusal, Request, Target};
+use signature::Refusal;
 use tokio::{
     sync::oneshot,
     time::{Instant, timeout},
@@ -21,6 +21,7 @@ use tokio::{
 
 use crate::{
     answer::Answer,
+    authentic::{Judged, Suspect},
     budget::{Budget, Reserved},
     headers::RequestHeaders,
     pending::{Event, Pending, Queue, Stored},
@@ -64,7 +65,8 @@ pub(crate) async fn other(ingest: Data<Ingest>, name: Path<String>, request: Htt
     let Some(source) = ingest.sources.get(name.as_str()) else {
         return ingest.respond(None, Answer::UnknownSource);
     };
-    ingest.respond(Some(source), greeting(source, &request))
+    let answer = ingest.greet(source, &request);
+    ingest.respond(Some(source), answer)
 }
 
 impl Ingest {
@@ -96,50 +98,43 @@ impl Ingest {
         };
         let began = Instant::now();
         let now = self.clock.now();
-        let headers = RequestHeaders::of(request);
-        let target = Target {
-            method: request.method().as_str(),
-            path: request.path(),
-            query: headers.query_text(),
-            url: &source.public_url,
-            constants: &source.constants,
+        let suspect = Suspect { request, body: &body, now, bytes_max: self.settings.body_bytes_max };
+        let answer = match suspect.judge(source, &mut memory) {
+            Judged::Event => self.store(source, request, &body, now).await,
+            Judged::Answered(answer) => return answer,
+            Judged::Refused(refusal) => return self.refuse(source, request, refusal, body, now),
         };
-        let handshake = source.profile.handshake(request.method().as_str(), &headers, &body);
-        if let Some(handshake) = handshake.filter(|handshake| !handshake.signed) {
-            return Answer::Greeted { status: handshake.status, body: handshake.body(&headers) };
-        }
-        let signed = Request::new(&headers, &body, now.as_second()).to(target);
-        let verified = match source.profile.scheme().verifies_items() {
-            false => source.verify(&signed).map(|_| ()),
-            true => self.verify_items(source, &signed),
-        };
-        if let Err(refusal) = verified {
-            source.count_refusal(refusal);
-            let headers = source.profile.keep(&headers).unwrap_or_else(|| "{}".to_owned());
-            let reason = refusal.as_str();
-            self.sampler.offer(Refused {
-                source: source.name.clone(),
-                refused_at: now,
-                reason,
-                headers,
-                body,
-            });
-            return Answer::Refused;
-        }
-        if let Some(handshake) = handshake {
-            return Answer::Greeted { status: handshake.status, body: handshake.body(&headers) };
-        }
-        let answer = self.store(source, request, &body, now).await;
         self.request_seconds.record(began.elapsed().as_secs_f64());
         answer
     }
 
-    /// Verifies each event of a request by the signature that it carries; one refusal refuses them all.
-    fn verify_items(&self, source: &Source, signed: &Request<'_>) -> Result<(), Refusal> {
-        let incoming = Incoming { body: signed.body, headers: signed.headers };
-        let items = source.profile.envelopes_within(&incoming, self.settings.body_bytes_max);
-        let items = items.map_err(|TooLarge| Refusal::Malformed)?;
-        items.iter().try_for_each(|item| source.verify(&Request { body: &item.body, ..*signed }).map(|_| ()))
+    /// A request that delivers nothing: a challenge of the provider's, or not allowed.
+    fn greet(&self, source: &Arc<Source>, request: &HttpRequest) -> Answer {
+        if !source.profile.greets(request.method().as_str()) {
+            return Answer::MethodNotAllowed;
+        }
+        let now = self.clock.now();
+        let suspect = Suspect { request, body: b"", now, bytes_max: self.settings.body_bytes_max };
+        match suspect.judge(source, &mut self.budget.open()) {
+            Judged::Event => Answer::MethodNotAllowed,
+            Judged::Answered(answer) => answer,
+            Judged::Refused(refusal) => self.refuse(source, request, refusal, Bytes::new(), now),
+        }
+    }
+
+    fn refuse(
+        &self,
+        source: &Source,
+        request: &HttpRequest,
+        refusal: Refusal,
+        body: Bytes,
+        now: Timestamp,
+    ) -> Answer {
+        source.count_refusal(refusal);
+        let headers = source.profile.keep(&RequestHeaders::of(request)).unwrap_or_else(|| "{}".to_owned());
+        let reason = refusal.as_str();
+        self.sampler.offer(Refused { source: source.name.clone(), refused_at: now, reason, headers, body });
+        Answer::Refused
     }
 
     /// Reads the body as it comes over the wire, within its limits of size and time.
@@ -189,17 +184,6 @@ impl Ingest {
             Ok(Ok(Stored::Committed)) => Answer::Stored,
             Ok(Ok(Stored::Unavailable) | Err(_)) | Err(_) => Answer::Unavailable,
         }
-    }
-}
-
-/// The answer to a request without a body. What would have to be signed is not: nothing signs a GET.
-fn greeting(source: &Source, request: &HttpRequest) -> Answer {
-    let headers = RequestHeaders::of(request);
-    match source.profile.handshake(request.method().as_str(), &headers, b"") {
-        Some(handshake) if !handshake.signed => {
-            Answer::Greeted { status: handshake.status, body: handshake.body(&headers) }
-        }
-        _ => Answer::MethodNotAllowed,
     }
 }
 

@@ -5,6 +5,7 @@
 //! with one statement; the answer goes out after the commit.
 
 mod answer;
+mod authentic;
 mod budget;
 mod committer;
 mod group;

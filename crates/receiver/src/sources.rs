@@ -6,12 +6,9 @@ use std::{
 };
 
 use metrics::{Counter, counter};
-use profile::Profile;
-use service::{
-    LiveSecrets, metrics as names,
-    settings::{Configured, SourceSettings},
-};
-use signature::{Key, Refusal, Request, Verified};
+use profile::{Envelope, Profile};
+use service::{Keys, SourceKeys, metrics as names, settings::Configured};
+use signature::{Refusal, Request};
 
 /// One source, ready to verify.
 pub(crate) struct Source {
@@ -21,7 +18,9 @@ pub(crate) struct Source {
     pub(crate) public_url: String,
     /// What the profile leaves to the source.
     pub(crate) constants: Vec<(String, String)>,
-    keys: RwLock<Arc<Vec<Key>>>,
+    /// Whether each event carries its own signature.
+    pub(crate) verifies_items: bool,
+    keys: RwLock<Arc<Keys>>,
     pub(crate) counters: Counters,
 }
 
@@ -45,54 +44,28 @@ pub(crate) type Sources = HashMap<String, Arc<Source>>;
 pub(crate) fn sources(configured: &Configured) -> anyhow::Result<Sources> {
     let mut sources = Sources::new();
     for (name, configured) in &configured.sources {
-        let secrets = LiveSecrets::resolve(&configured.settings.secrets).map_err(anyhow::Error::msg)?;
-        let more = more_keys(&configured.profile, &configured.settings)?;
-        let mut keys = keys(&configured.profile, &secrets)?;
-        keys.extend(more.iter().cloned());
+        let secrets = SourceKeys::resolve(&configured.settings).map_err(anyhow::Error::msg)?;
+        let keys = secrets.keys(&configured.profile)?;
         let source = Arc::new(Source {
-            counters: Counters::of(
-                name,
-                configured.profile.answers().success,
-                configured.settings.secrets.len(),
-            ),
+            counters: Counters::of(name, configured.profile.answers().success, secrets.labels()),
             name: name.as_str().into(),
             profile: configured.profile.clone(),
             public_url: configured.settings.public_url.clone().unwrap_or_default(),
             constants: configured.settings.constants.clone().into_iter().collect(),
+            verifies_items: configured.profile.scheme().verifies_items(),
             keys: RwLock::new(Arc::new(keys)),
         });
-        tokio::spawn(follow(source.clone(), secrets, more));
+        tokio::spawn(follow(source.clone(), secrets));
         sources.insert(name.clone(), source);
     }
     Ok(sources)
 }
 
-fn keys(profile: &Profile, secrets: &LiveSecrets) -> anyhow::Result<Vec<Key>> {
-    Ok(secrets.current().iter().map(|secret| profile.scheme().key(secret)).collect::<Result<_, _>>()?)
-}
-
-/// The keys of the lists that checks name; read once.
-fn more_keys(profile: &Profile, settings: &SourceSettings) -> anyhow::Result<Vec<Key>> {
-    let mut keys = Vec::new();
-    for (group, references) in &settings.more_secrets {
-        for reference in references {
-            if let Some(secret) = reference.resolve().map_err(anyhow::Error::msg)? {
-                keys.push(profile.scheme().key(&secret)?.in_group(group));
-            }
-        }
-    }
-    Ok(keys)
-}
-
 /// Takes over changed secrets until the process ends.
-async fn follow(source: Arc<Source>, secrets: LiveSecrets, more: Vec<Key>) {
-    let mut changes = secrets.watch();
-    while changes.changed().await.is_ok() {
-        match keys(&source.profile, &secrets) {
-            Ok(mut fresh) => {
-                fresh.extend(more.iter().cloned());
-                *source.keys.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh);
-            }
+async fn follow(source: Arc<Source>, mut secrets: SourceKeys) {
+    while secrets.changed().await {
+        match secrets.keys(&source.profile) {
+            Ok(fresh) => *source.keys.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(fresh),
             Err(error) => {
                 tracing::warn!(source = %source.name, %error, "a changed secret is unusable, the old keys stay");
             }
@@ -102,13 +75,36 @@ async fn follow(source: Arc<Source>, secrets: LiveSecrets, more: Vec<Key>) {
 
 impl Source {
     /// Verifies a request against every live key and counts which one matched.
-    pub(crate) fn verify(&self, request: &Request<'_>) -> Result<Verified, Refusal> {
+    pub(crate) fn verify(&self, request: &Request<'_>) -> Result<(), Refusal> {
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let verified = self.profile.scheme().verify(request, &keys)?;
-        if let Some(counter) = self.counters.verified.get(verified.key_index) {
+        let place = self.matching(request, &keys)?;
+        self.count_match(place);
+        Ok(())
+    }
+
+    /// Verifies each event of a request by the signature that it carries: one refusal refuses them all. The request
+    /// counts once, by the secret of its last event.
+    pub(crate) fn verify_items(&self, request: &Request<'_>, items: &[Envelope<'_>]) -> Result<(), Refusal> {
+        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner).clone();
+        // Without any there would be nothing that was verified.
+        let mut place = Err(Refusal::Malformed);
+        for item in items {
+            place = Ok(self.matching(&Request { body: &item.body, ..*request }, &keys)?);
+        }
+        self.count_match(place?);
+        Ok(())
+    }
+
+    /// The place of the secret that signed; nothing where the profile's requests are not signed.
+    fn matching(&self, request: &Request<'_>, keys: &Keys) -> Result<Option<usize>, Refusal> {
+        let verified = self.profile.scheme().verify(request, &keys.keys)?;
+        Ok(keys.places.get(verified.key_index).copied().filter(|_| !self.profile.scheme().is_unsigned()))
+    }
+
+    fn count_match(&self, place: Option<usize>) {
+        if let Some(counter) = place.and_then(|place| self.counters.verified.get(place)) {
             counter.increment(1);
         }
-        Ok(verified)
     }
 
     /// Counts a refusal by its reason.
@@ -119,7 +115,7 @@ impl Source {
 }
 
 impl Counters {
-    fn of(source: &str, success: u16, secrets: usize) -> Self {
+    fn of<'a>(source: &str, success: u16, secrets: impl Iterator<Item = &'a str>) -> Self {
         let source = source.to_owned();
         let duplicates = |body: &'static str| counter!(names::RECEIVER_DUPLICATES, "source" => source.clone(), "body" => body);
         Self {
@@ -128,9 +124,9 @@ impl Counters {
             duplicates_same: duplicates("same"),
             duplicates_different: duplicates("different"),
             duplicates_unknown: duplicates("unknown"),
-            verified: (0..secrets)
-                .map(|place| {
-                    counter!(names::RECEIVER_VERIFIED, "source" => source.clone(), "secret" => place.to_string())
+            verified: secrets
+                .map(|secret| {
+                    counter!(names::RECEIVER_VERIFIED, "source" => source.clone(), "secret" => secret.to_owned())
                 })
                 .collect(),
         }

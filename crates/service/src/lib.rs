@@ -15,6 +15,7 @@ pub mod outbound;
 mod secrets;
 pub mod settings;
 mod shutdown;
+mod source_keys;
 mod telemetry;
 
 pub use args::Args;
@@ -25,3 +26,4 @@ pub use guard::{AddressGuard, Blocked};
 pub use health::Health;
 pub use secrets::LiveSecrets;
 pub use shutdown::Shutdown;
+pub use source_keys::{Keys, SourceKeys};

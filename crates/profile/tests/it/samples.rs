@@ -132,7 +132,7 @@ fn each_request_is_read_as_it_says() {
         for sample in provider.requests().iter().filter(|sample| sample["expect"]["verified"] != false) {
             let at = format!("{}: {}", provider.name, sample["name"]);
             let (profile, headers) = (provider.profile(sample), headers(sample));
-            let handshake = profile.handshake("POST", &headers.as_slice(), body(sample));
+            let handshake = profile.handshake("POST", &headers.as_slice(), body(sample), 1 << 20);
             if sample["expect"]["reading"] == "handshake" {
                 assert_eq!(
                     handshake.map(|found| u64::from(found.status)),

@@ -3,15 +3,18 @@
 mod bounds;
 mod check;
 mod configured;
+mod dated;
 mod duration;
 mod fault;
 mod layers;
 mod secret;
 mod sections;
 mod source_fit;
+mod sources;
 mod usable;
 
 pub use configured::{Configured, Demand, Destination, Source};
+pub use dated::DatedSecret;
 pub use duration::Span;
 pub use fault::Fault;
 pub use secret::SecretRef;

@@ -10,7 +10,7 @@ use domain::FlowSpec;
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::settings::{SecretRef, Span};
+use crate::settings::{DatedSecret, SecretRef, Span};
 
 /// The whole configuration as written.
 #[derive(Debug, Clone)]
@@ -169,14 +169,14 @@ pub struct SourceSettings {
     /// Name of a profile.
     pub profile: String,
     /// Live secrets; any may have signed.
-    pub secrets: Vec<SecretRef>,
+    pub secrets: Vec<DatedSecret>,
     /// Base URL of the provider's API.
     pub api_url: Option<SecretRef>,
     /// Its token.
     pub api_token: Option<SecretRef>,
     /// Secrets for checks of the profile that name a list of their own.
     #[serde(default)]
-    pub more_secrets: BTreeMap<String, Vec<SecretRef>>,
+    pub more_secrets: BTreeMap<String, Vec<DatedSecret>>,
     /// The address as it was registered with the provider, where the provider signs it.
     pub public_url: Option<String>,
     /// What the profile leaves to each source, such as the provider's id of this webhook.

@@ -5,12 +5,18 @@ use profile::Profile;
 use crate::settings::{SecretRef, check::Check};
 
 impl Check<'_> {
-    pub(crate) fn keys_fit(&mut self, key: &str, profile: &Profile, secrets: &[SecretRef]) {
+    pub(crate) fn keys_fit(
+        &mut self,
+        key: &str,
+        profile: &Profile,
+        group: Option<&str>,
+        secrets: &[SecretRef],
+    ) {
         for reference in secrets {
             if let Ok(Some(secret)) = reference.resolve()
-                && let Err(error) = profile.scheme().key(&secret)
+                && let Err(error) = crate::source_keys::key(profile.scheme(), group, &secret)
             {
-                self.add(&format!("{key}.secrets"), format!("{reference}: {error}"));
+                self.add(key, format!("{reference}: {error}"));
             }
         }
     }

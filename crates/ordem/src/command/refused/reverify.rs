@@ -10,7 +10,10 @@ use db::{
 };
 use profile::{Envelope, Incoming, KeptHeaders, Profile};
 use serde::Serialize;
-use service::settings::{Configured, Source};
+use service::{
+    SourceKeys,
+    settings::{Configured, Source},
+};
 use signature::{Headers as _, Key, Request, Target};
 use uuid::Uuid;
 
@@ -78,14 +81,8 @@ pub(crate) async fn run(
 
 fn keys(configured: &Configured) -> anyhow::Result<BTreeMap<&str, Vec<Key>>> {
     let keys_of = |source: &Source| -> anyhow::Result<Vec<Key>> {
-        let mut keys = Vec::new();
-        for reference in &source.settings.secrets {
-            let secret = reference.resolve().map_err(|reason| anyhow::anyhow!("{reference}: {reason}"))?;
-            if let Some(secret) = secret {
-                keys.push(source.profile.scheme().key(&secret)?);
-            }
-        }
-        Ok(keys)
+        let secrets = SourceKeys::resolve(&source.settings).map_err(anyhow::Error::msg)?;
+        Ok(secrets.keys(&source.profile)?.keys)
     };
     configured.sources.iter().map(|(name, source)| Ok((name.as_str(), keys_of(source)?))).collect()
 }
