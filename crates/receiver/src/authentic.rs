@@ -57,6 +57,11 @@ impl Suspect<'_> {
         late.map_or(Judged::Event, |handshake| Judged::Answered(greeting(handshake, &headers)))
     }
 
+    /// Whether it is a handshake, signed or not.
+    pub(crate) fn is_handshake(&self, source: &Source) -> bool {
+        self.handshake(source, &RequestHeaders::of(self.request)).is_some()
+    }
+
     fn verify_items(
         &self,
         source: &Source,

@@ -110,11 +110,11 @@ impl Ingest {
 
     /// A request that delivers nothing: a challenge of the provider's, or not allowed.
     fn greet(&self, source: &Arc<Source>, request: &HttpRequest) -> Answer {
-        if !source.profile.greets(request.method().as_str()) {
-            return Answer::MethodNotAllowed;
-        }
         let now = self.clock.now();
         let suspect = Suspect { request, body: b"", now, bytes_max: self.settings.body_bytes_max };
+        if !suspect.is_handshake(source) {
+            return Answer::MethodNotAllowed;
+        }
         match suspect.judge(source, &mut self.budget.open()) {
             Judged::Event => Answer::MethodNotAllowed,
             Judged::Answered(answer) => answer,

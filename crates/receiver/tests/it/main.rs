@@ -4,8 +4,11 @@
 
 mod app;
 mod bad_input;
+mod compressed;
 mod contract;
 mod database_away;
 mod limits;
+mod own_profile;
+mod providers;
 mod start_and_stop;
 mod storing;
