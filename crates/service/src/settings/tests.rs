@@ -156,3 +156,42 @@ fn a_signing_secret_that_makes_no_key_is_a_fault() {
     ));
     assert!(found[0].contains("destinations.other.secrets") && found[0].contains("base64"), "{found:?}");
 }
+
+#[test]
+fn a_secret_may_have_an_end_and_what_is_wrong_with_it_is_named() {
+    let text = |secret: &str| format!("[sources.other]\nprofile = \"loja\"\nsecrets = [{secret}]\n");
+    let dated = text(
+        "\"env:ORDEM_TEST_NOT_SET\", { from = \"env:ORDEM_TEST_NOT_SET\", until = \"2026-12-31T00:00:00Z\" }",
+    );
+    let configured = load(&[("a.toml", &dated)]).unwrap();
+    let secrets = &configured.settings.sources["other"].secrets;
+    let ends: Vec<_> = secrets.iter().map(|secret| secret.until.map(|until| until.to_string())).collect();
+    assert_eq!(ends, [None, Some("2026-12-31T00:00:00Z".to_owned())]);
+    for (secret, reason) in [
+        ("{ from = \"env:A\", until = \"soon\" }", "until is no instant"),
+        ("{ from = \"s3cr3t\", until = \"2026-12-31T00:00:00Z\" }", "is no reference to a secret"),
+        ("{ from = \"env:A\" }", "until"),
+        ("{ from = \"env:A\", till = \"2026-12-31T00:00:00Z\" }", "till"),
+    ] {
+        let found = faults(&text(secret));
+        assert!(found[0].contains("faulty.toml: sources.other.secrets[0]"), "{found:?}");
+        assert!(found[0].contains(reason) && !found[0].contains("s3cr3t"), "{found:?}");
+    }
+}
+
+#[test]
+fn a_round_that_comes_after_the_provider_has_given_up_is_warned_of() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("url"), "https://api.example").unwrap();
+    fs::write(dir.path().join("token"), "token").unwrap();
+    let at = dir.path().display();
+    let warned = |every: &str| {
+        let text = format!(
+            "[reconciler]\nevery = \"{every}\"\n[sources.other]\nprofile = \"asaas\"\nsecrets = [\"file:{at}/token\"]\n\
+             api_url = \"file:{at}/url\"\napi_token = \"file:{at}/token\"\n"
+        );
+        let configured = load(&[("a.toml", &text)]).unwrap();
+        configured.warnings.iter().any(|warning| warning.starts_with("sources.other: its provider repeats"))
+    };
+    assert!(warned("337h") && !warned("336h"));
+}
