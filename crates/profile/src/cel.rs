@@ -92,6 +92,16 @@ impl Expression {
         &self.queries
     }
 
+    /// Whether it names the event's type.
+    pub(crate) fn names_type(&self) -> bool {
+        self.has_type
+    }
+
+    /// The slots of the body that it reads.
+    pub(crate) fn slots(&self) -> Vec<usize> {
+        self.body.slots()
+    }
+
     /// Whether it holds. An expression that cannot be evaluated over this event (a member is missing, two kinds of
     /// values do not compare) does not hold.
     pub(crate) fn holds(&self, leaves: &Leaves<'_>, headers: &dyn signature::Headers, type_: &str) -> bool {
@@ -99,13 +109,8 @@ impl Expression {
     }
 
     /// Its value; absent where it cannot be evaluated.
-    pub(crate) fn value<'a>(
-        &self,
-        leaves: &Leaves<'a>,
-        headers: &dyn signature::Headers,
-        type_: &str,
-    ) -> Leaf<'a> {
-        match self.evaluate(leaves, headers, type_) {
+    pub(crate) fn value<'a>(&self, leaves: &Leaves<'a>, headers: &dyn signature::Headers) -> Leaf<'a> {
+        match self.evaluate(leaves, headers, leaves.type_()) {
             Some(Value::String(text)) => Leaf::Text(text.as_str().to_owned().into()),
             Some(Value::Int(number)) => Leaf::Number(number.to_string().into()),
             Some(Value::UInt(number)) => Leaf::Number(number.to_string().into()),
@@ -143,6 +148,10 @@ impl Expression {
 }
 
 impl Tree {
+    fn slots(&self) -> Vec<usize> {
+        self.slot.into_iter().chain(self.children.values().flat_map(Self::slots)).collect()
+    }
+
     /// The value at this node; nothing when it is absent.
     fn value(&self, leaves: &Leaves<'_>) -> Option<Value> {
         match self.slot {

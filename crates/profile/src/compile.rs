@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use signature::Scheme;
 
 use crate::api::{Api, Auth, Get, List, PageShape, Paging};
-use crate::decode::Decoding;
+use crate::decode::{BodyForm, Decoding};
 use crate::dedup::Policy;
 use crate::document::Split;
 use crate::fault::Faults;
@@ -19,7 +19,7 @@ use crate::reader::Reader;
 use crate::rule::{Action, Rule};
 use crate::shape::Shape;
 use crate::spec::{ApiSpec, PagingSpec, ProfileSpec, ReceiveSpec, VersionSpec};
-use crate::version::{Criterion, VersionRules};
+use crate::version::{Criterion, Tie, VersionRules};
 
 /// An instant may lie this far ahead of the event's arrival, unless set.
 const FUTURE_TOLERANCE: SignedDuration = SignedDuration::from_hours(24);
@@ -44,8 +44,11 @@ pub(crate) fn profile(spec: &ProfileSpec, setup: &Setup, faults: &mut Faults) ->
         options: &setup.options,
         declared: &spec.options,
         headers: Vec::new(),
+        has_forms: spec.receive.body != BodyForm::Json,
     };
     let event = builder.event(&spec.event, &spec.dedup);
+    // The answers of an API are JSON, whatever its webhooks are.
+    builder.has_forms = false;
     let api = spec.api.as_ref().map(|api| builder.api(api, &spec.event.kind));
     let items = builder.items(spec.api.as_ref(), &spec.event.kind);
     let fetches = builder.fetches(spec);
@@ -54,6 +57,9 @@ pub(crate) fn profile(spec: &ProfileSpec, setup: &Setup, faults: &mut Faults) ->
     let used = std::mem::take(&mut builder.headers);
     let answers = answers(&spec.receive, faults);
     criterion_has_places(spec, faults);
+    if spec.version.tie == Tie::Refetch && spec.api.as_ref().is_none_or(|api| api.get.is_none()) {
+        faults.add("version.tie", "asks the provider, but there is no [api.get]");
+    }
     let (scheme, event) = (scheme?, event?);
     unsigned_only_asks(&scheme, &event, faults);
     let kept_headers = kept_headers(&scheme, used, &spec.receive.keep_headers);
@@ -86,6 +92,12 @@ fn decoding(spec: &ReceiveSpec, faults: &mut Faults) -> Decoding {
         let found = encoding_rs::Encoding::for_label(name.as_bytes());
         faults.note("receive.charset", found.ok_or_else(|| format!("{name:?} is no known charset")))
     });
+    if spec.unwrap.is_some() && spec.body == BodyForm::Json {
+        faults.add("receive.unwrap", "is of forms: set body = \"form\" or \"auto\"");
+    }
+    for path in &spec.redact {
+        faults.note("receive.redact", crate::place::keys(path));
+    }
     Decoding { form: spec.body, unwrap: spec.unwrap.clone(), charset }
 }
 
@@ -186,6 +198,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) options: &'a BTreeSet<String>,
     pub(crate) declared: &'a BTreeMap<String, String>,
     pub(crate) headers: Vec<String>,
+    /// Whether events may be forms, where all values are texts.
+    pub(crate) has_forms: bool,
 }
 
 impl Builder<'_> {

@@ -3,19 +3,12 @@
 use std::borrow::Cow;
 use std::io::Read as _;
 
-use flate2::read::{MultiGzDecoder, ZlibDecoder};
-use serde_json::{Map, Value};
-
 use crate::document::{self, Unreadable};
+use crate::form;
+use flate2::read::{MultiGzDecoder, ZlibDecoder};
 
 /// Most bytes that a compressed body may become where nobody says less.
 pub const INFLATED_BYTES_MAX: usize = 32 * 1024 * 1024;
-
-/// Most fields of a form that are read.
-const FORM_FIELDS_MAX: usize = 2_000;
-
-/// Deepest nesting of a form's brackets.
-const FORM_NESTING_MAX: usize = 16;
 
 /// How bodies are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
@@ -41,8 +34,26 @@ pub(crate) struct Decoding {
 impl Decoding {
     /// Whether the content type has to be kept to read a body again.
     pub(crate) fn needs_content_type(&self, content_type: &str) -> bool {
-        self.form == BodyForm::Auto
-            || charset_of(content_type).is_some_and(|charset| charset != encoding_rs::UTF_8)
+        let usual = self.charset.unwrap_or(encoding_rs::UTF_8);
+        self.form == BodyForm::Auto || charset_of(content_type).is_some_and(|charset| charset != usual)
+    }
+
+    /// Whether bodies are written in another way than JSON in UTF-8.
+    pub(crate) fn recodes(&self, headers: &dyn signature::Headers) -> bool {
+        let (charset, is_form) = self.way(headers);
+        is_form || charset != encoding_rs::UTF_8
+    }
+
+    /// The charset, and whether it is a form.
+    fn way(&self, headers: &dyn signature::Headers) -> (&'static encoding_rs::Encoding, bool) {
+        let content_type = header(headers, "content-type").unwrap_or_default();
+        let charset = charset_of(&content_type).or(self.charset).unwrap_or(encoding_rs::UTF_8);
+        let is_form = match self.form {
+            BodyForm::Json => false,
+            BodyForm::Form => true,
+            BodyForm::Auto => content_type.to_ascii_lowercase().contains("x-www-form-urlencoded"),
+        };
+        (charset, is_form)
     }
 
     /// The text of a body, as JSON, without a byte order mark and not nested too deep.
@@ -53,32 +64,26 @@ impl Decoding {
         bytes_max: usize,
     ) -> Result<Cow<'a, str>, Unreadable> {
         let body = inflate(body, headers, bytes_max)?;
-        let content_type = header(headers, "content-type").unwrap_or_default();
-        let charset =
-            charset_of(&content_type).or(self.charset).filter(|charset| *charset != encoding_rs::UTF_8);
-        let body = match charset {
-            Some(charset) => Cow::Owned(charset.decode(&body).0.into_owned().into_bytes()),
-            None => body,
-        };
-        let is_form = match self.form {
-            BodyForm::Json => false,
-            BodyForm::Form => true,
-            BodyForm::Auto => content_type.to_ascii_lowercase().contains("x-www-form-urlencoded"),
-        };
-        if is_form {
-            return self.form_text(&body).map(Cow::Owned);
+        let (charset, is_form) = self.way(headers);
+        if body.starts_with(MARK) {
+            // Split off before: in UTF-8, whatever the request was written in.
+            return json(body);
         }
-        match body {
-            Cow::Borrowed(body) => document::text(body).map(Cow::Borrowed),
-            Cow::Owned(body) => document::text(&body).map(|text| Cow::Owned(text.to_owned())),
+        if is_form {
+            return self.form_text(&body, charset).map(Cow::Owned);
+        }
+        if charset == encoding_rs::UTF_8 {
+            return json(body);
+        }
+        let (text, charset, is_broken) = charset.decode(&body);
+        match is_broken {
+            true => Err(Unreadable::Json(format!("not {}", charset.name()))),
+            false => json(Cow::Owned(text.into_owned().into_bytes())),
         }
     }
 
-    fn form_text(&self, body: &[u8]) -> Result<String, Unreadable> {
-        let fields: Vec<_> = form_urlencoded::parse(body).take(FORM_FIELDS_MAX + 1).collect();
-        if fields.len() > FORM_FIELDS_MAX {
-            return Err(Unreadable::Json(format!("a form of more than {FORM_FIELDS_MAX} fields")));
-        }
+    fn form_text(&self, body: &[u8], charset: &'static encoding_rs::Encoding) -> Result<String, Unreadable> {
+        let fields = form::fields(body, charset)?;
         if let Some(name) = &self.unwrap {
             let mut values = fields.iter().filter(|(key, _)| key == name).map(|(_, value)| value);
             return match (values.next(), values.next()) {
@@ -87,14 +92,17 @@ impl Decoding {
                 (None, _) => Err(Unreadable::Json(format!("form field `{name}` is missing"))),
             };
         }
-        let mut root = Map::new();
-        for (key, value) in &fields {
-            let keys = bracket_keys(key)
-                .ok_or_else(|| Unreadable::Json(format!("form key {key:?} cannot be read")))?;
-            insert(&mut root, &keys, value)
-                .map_err(|()| Unreadable::Json(format!("form key {key:?} is repeated")))?;
-        }
-        Ok(Value::Object(root).to_string())
+        form::object(&fields)
+    }
+}
+
+/// A byte order mark. It stands before an event that was split off a request which was not JSON in UTF-8.
+pub(crate) const MARK: &[u8] = "\u{feff}".as_bytes();
+
+fn json(body: Cow<'_, [u8]>) -> Result<Cow<'_, str>, Unreadable> {
+    match body {
+        Cow::Borrowed(body) => document::text(body).map(Cow::Borrowed),
+        Cow::Owned(body) => document::text(&body).map(|text| Cow::Owned(text.to_owned())),
     }
 }
 
@@ -142,50 +150,6 @@ fn charset_of(content_type: &str) -> Option<&'static encoding_rs::Encoding> {
         name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches('"'))
     })?;
     encoding_rs::Encoding::for_label(parameter.as_bytes())
-}
-
-/// `data[id][]` as `data`, `id`, and an empty key.
-fn bracket_keys(key: &str) -> Option<Vec<&str>> {
-    let (first, mut rest) = match key.find('[') {
-        Some(at) if at > 0 => key.split_at(at),
-        _ => (key, ""),
-    };
-    let mut keys = vec![first];
-    while !rest.is_empty() {
-        let (inside, after) = rest.strip_prefix('[')?.split_once(']')?;
-        keys.push(inside);
-        rest = after;
-        if keys.len() > FORM_NESTING_MAX {
-            return None;
-        }
-    }
-    Some(keys)
-}
-
-/// Puts a value where its keys say; an empty key makes a list.
-fn insert(at: &mut Map<String, Value>, keys: &[&str], value: &str) -> Result<(), ()> {
-    let Some((first, rest)) = keys.split_first() else { return Err(()) };
-    match rest {
-        [] => match at.get(*first) {
-            Some(Value::String(known)) if known == value => Ok(()),
-            Some(_) => Err(()),
-            None => {
-                at.insert((*first).to_owned(), Value::String(value.to_owned()));
-                Ok(())
-            }
-        },
-        [""] => match at.entry(*first).or_insert_with(|| Value::Array(Vec::new())) {
-            Value::Array(list) => {
-                list.push(Value::String(value.to_owned()));
-                Ok(())
-            }
-            _ => Err(()),
-        },
-        _ => match at.entry(*first).or_insert_with(|| Value::Object(Map::new())) {
-            Value::Object(inner) => insert(inner, rest, value),
-            _ => Err(()),
-        },
-    }
 }
 
 #[cfg(test)]

@@ -77,44 +77,70 @@ pub(crate) fn split(text: &str) -> Result<Documents<'_>, Unreadable> {
 /// Where the events stand in a request that holds several.
 #[derive(Clone, Debug)]
 pub(crate) struct Split {
+    /// A list below the request, a list below each of its elements, and so on.
+    lists: Vec<Member>,
+    /// The event below each element of the innermost list; the element itself without.
+    event: Option<Member>,
+}
+
+/// One member of an object.
+#[derive(Clone, Debug)]
+struct Member {
     shape: Shape,
-    list: usize,
-    /// Below each element.
-    inner: Option<(Shape, usize)>,
+    slot: usize,
 }
 
 impl Split {
-    /// `list`, or `list[].inner`.
+    /// `list`, `list[].inner`, `list[].list[].inner`.
     pub(crate) fn compile(path: &str) -> Result<Self, String> {
-        let (outer, inner) = path.split_once("[]").unwrap_or((path, ""));
-        let mut shape = Shape::new();
-        let list = shape.slot(outer)?;
-        let inner = match inner.strip_prefix('.') {
-            Some(inner) => {
-                let mut shape = Shape::new();
-                let slot = shape.slot(inner)?;
-                Some((shape, slot))
-            }
-            None if inner.is_empty() => None,
-            None => return Err(format!("{path:?} goes on after [] without a dot")),
+        let mut parts: Vec<&str> = path.split("[]").collect();
+        let last = if parts.len() > 1 { parts.pop() } else { None };
+        let below = |(at, part): (usize, &&str)| match part.strip_prefix('.') {
+            Some(member) if at > 0 => Member::compile(member),
+            None if at == 0 => Member::compile(part),
+            _ => Err(format!("{path:?} goes on after [] without a dot")),
         };
-        Ok(Self { shape, list, inner })
+        let lists = parts.iter().enumerate().map(below).collect::<Result<_, _>>()?;
+        let event = last.filter(|last| !last.is_empty()).map(|last| below((1, &last))).transpose()?;
+        Ok(Self { lists, event })
     }
 
     /// The text of each event; a request that lacks the list is one event.
     pub(crate) fn apply<'a>(&self, text: &'a str) -> Result<Vec<&'a str>, Unreadable> {
-        let Some(list) = self.shape.extract(text)?.raw(self.list) else { return Ok(vec![text]) };
-        let elements = elements(list, ELEMENTS_MAX)?;
-        if elements.is_empty() {
+        let mut events = vec![text];
+        for list in &self.lists {
+            let mut below = Vec::new();
+            for event in events {
+                match list.of(event)?.filter(|raw| *raw != "null") {
+                    Some(raw) => below.extend(elements(raw, ELEMENTS_MAX)?),
+                    // Nothing is lost of what has no list: it is an event itself.
+                    None => below.push(event),
+                }
+                if below.len() > ELEMENTS_MAX {
+                    return Err(Unreadable::TooMany(ELEMENTS_MAX));
+                }
+            }
+            events = below;
+        }
+        if events.is_empty() {
             return Err(Unreadable::NotAnEvent("an empty list"));
         }
-        match &self.inner {
-            None => Ok(elements),
-            Some((shape, slot)) => elements
-                .into_iter()
-                .map(|element| Ok(shape.extract(element)?.raw(*slot).unwrap_or(element)))
-                .collect(),
+        match &self.event {
+            None => Ok(events),
+            Some(member) => events.into_iter().map(|event| Ok(member.of(event)?.unwrap_or(event))).collect(),
         }
+    }
+}
+
+impl Member {
+    fn compile(path: &str) -> Result<Self, String> {
+        let mut shape = Shape::new();
+        let slot = shape.slot(path)?;
+        Ok(Self { shape, slot })
+    }
+
+    fn of<'a>(&self, text: &'a str) -> Result<Option<&'a str>, Unreadable> {
+        Ok(self.shape.extract(text)?.raw(self.slot))
     }
 }
 

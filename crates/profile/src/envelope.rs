@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::decode::INFLATED_BYTES_MAX;
+use crate::decode::{INFLATED_BYTES_MAX, MARK};
 use crate::dedup;
 use crate::document::{self, Documents, Unreadable};
 use crate::profile::Profile;
@@ -76,7 +76,8 @@ impl Profile {
             Cow::Borrowed(text) => self.events(text, request),
             Cow::Owned(text) => {
                 let events = self.events(&text, &Incoming { body: request.body, headers: request.headers });
-                events.into_iter().map(|event| event.detached(request.body)).collect()
+                let mark = if self.decoding.recodes(request.headers) { MARK } else { &[] };
+                events.into_iter().map(|event| event.detached(request.body, mark)).collect()
             }
         })
     }
@@ -132,11 +133,11 @@ pub struct TooLarge;
 
 impl Envelope<'_> {
     /// The same envelope, without borrowing from the decoded text. An event that is the whole request keeps its bytes
-    /// as they came.
-    fn detached<'a>(self, body: &'a [u8]) -> Envelope<'a> {
+    /// as they came; another one is marked, where the request's headers would let it be read in the wrong way.
+    fn detached<'a>(self, body: &'a [u8], mark: &[u8]) -> Envelope<'a> {
         let is_whole = std::ptr::eq(self.body.as_ptr(), body.as_ptr());
         Envelope {
-            body: if is_whole { Cow::Borrowed(body) } else { Cow::Owned(self.body.into_owned()) },
+            body: if is_whole { Cow::Borrowed(body) } else { Cow::Owned([mark, &self.body].concat()) },
             dedup_key: self.dedup_key,
             event_type: self.event_type.map(|text| Cow::Owned(text.into_owned())),
             kind: self.kind.map(|text| Cow::Owned(text.into_owned())),

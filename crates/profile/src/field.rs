@@ -41,6 +41,8 @@ pub(crate) struct Field {
     /// Where the currency of an amount stands, if not in the field `currency`.
     pub(crate) currency: Option<Place>,
     pub(crate) spelling: Spelling,
+    /// Whether all values are texts here, so that the text of a number is one.
+    pub(crate) all_texts: bool,
 }
 
 /// Reads all fields; null and absent ones are left out.
@@ -58,7 +60,7 @@ pub(crate) fn read(
         let currency = match &field.currency {
             Some(place) => currency_code(place.leaf(leaves, headers).map_err(|error| error.to_string())?),
             None => match values.get("currency") {
-                Some(Value::Text(code)) => Some(code.clone()),
+                Some(Value::Text(code)) => currency_code(Leaf::Text(code.as_str().into())),
                 _ => None,
             },
         };
@@ -72,6 +74,7 @@ pub(crate) fn read(
 impl Field {
     fn value(&self, leaf: Leaf<'_>, currency: Option<&str>) -> Result<Option<Value>, String> {
         let place = &self.place;
+        let leaf = if self.all_texts { self.type_.of_text(leaf) } else { leaf };
         match (self.type_, leaf) {
             (_, Leaf::Absent | Leaf::Null) => Ok(None),
             (FieldType::Integer | FieldType::MoneyMinor, Leaf::Number(digits)) => integer(&digits)
@@ -100,6 +103,20 @@ impl Field {
 }
 
 impl FieldType {
+    /// What a text says where there is nothing but texts.
+    fn of_text(self, leaf: Leaf<'_>) -> Leaf<'_> {
+        match (self, leaf) {
+            (Self::Integer | Self::MoneyMinor, Leaf::Text(text))
+                if text.starts_with(|letter: char| letter.is_ascii_digit() || letter == '-') =>
+            {
+                Leaf::Number(text)
+            }
+            (Self::Boolean, Leaf::Text(text)) if text.eq_ignore_ascii_case("true") => Leaf::Boolean(true),
+            (Self::Boolean, Leaf::Text(text)) if text.eq_ignore_ascii_case("false") => Leaf::Boolean(false),
+            (_, leaf) => leaf,
+        }
+    }
+
     fn describe(self) -> &'static str {
         match self {
             Self::Integer => "an integer",

@@ -5,6 +5,9 @@ use crate::profile::Profile;
 use crate::reader::Mark;
 use crate::shape::Shape;
 
+/// Longest body that is looked at, inflated or not: a greeting is short, and each event passes here.
+const BYTES_MAX: usize = 64 * 1024;
+
 /// A kind of request that is answered and not stored.
 #[derive(Clone, Debug)]
 pub struct Handshake {
@@ -50,7 +53,8 @@ impl Profile {
         let same_method = |handshake: &&Handshake| handshake.method.eq_ignore_ascii_case(method);
         let mut candidates = self.handshakes.iter().filter(same_method).peekable();
         candidates.peek()?;
-        let text = self.decoding.text(body, headers, bytes_max).ok();
+        let short = (body.len() <= BYTES_MAX).then_some(body);
+        let text = short.and_then(|body| self.decoding.text(body, headers, bytes_max.min(BYTES_MAX)).ok());
         candidates.find(|handshake| {
             // A condition on the body needs one; one on headers or the query does not.
             let text = text.as_deref().filter(|text| text.trim_start().starts_with('{')).unwrap_or("{}");

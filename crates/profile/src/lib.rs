@@ -16,6 +16,7 @@ mod exchanges;
 mod fault;
 mod fetch;
 mod field;
+mod form;
 mod handshake;
 mod instant;
 mod kept;

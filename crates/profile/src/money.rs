@@ -1,9 +1,9 @@
 //! Amounts with decimals as whole minor units: from their digits, never through a binary fraction.
 
 /// Currencies without a minor unit (ISO 4217).
-const NONE: [&str; 16] = [
-    "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF",
-    "XPF",
+const NONE: [&str; 17] = [
+    "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "UYI", "VND", "VUV", "XAF",
+    "XOF", "XPF",
 ];
 
 /// Currencies with three decimals.
@@ -47,7 +47,7 @@ pub(crate) fn minor(text: &str, currency: &str) -> Result<i64, String> {
         || whole.is_empty()
         || digits.len() > DIGITS_MAX
         || !only_digits
-        || exponent.abs() > 30
+        || exponent.unsigned_abs() > 30
     {
         return Err(no_number());
     }
@@ -98,6 +98,10 @@ mod tests {
             ("1,5", "BRL", None),
             ("NaN", "BRL", None),
             ("1e99", "BRL", None),
+            ("1e-2147483648", "BRL", None),
+            ("1e+2", "BRL", Some(10000)),
+            ("1e-2", "BRL", Some(1)),
+            ("100", "UYI", Some(100)),
             ("92233720368547758.07", "BRL", Some(i64::MAX)),
             ("92233720368547758.08", "BRL", None),
         ] {

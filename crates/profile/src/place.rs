@@ -22,18 +22,23 @@ pub(crate) fn keys(path: &str) -> Result<Vec<String>, String> {
         if part.is_empty() {
             return Err(wrong());
         }
-        let Some((name, index)) = part.strip_suffix(']').and_then(|part| part.rsplit_once('[')) else {
-            keys.push(part.to_owned());
-            continue;
-        };
-        match index.parse::<usize>() {
-            Ok(at) if at <= INDEX_MAX => {
-                keys.extend((!name.is_empty()).then(|| name.to_owned()));
-                keys.push(format!("[{at}]"));
+        let mut name = part;
+        let mut indexes = Vec::new();
+        while let Some((before, index)) = name.strip_suffix(']').and_then(|part| part.rsplit_once('[')) {
+            if index.is_empty() {
+                return Err(wrong());
             }
-            Ok(_) => return Err(format!("{path:?} names an index above {INDEX_MAX}")),
-            Err(_) => keys.push(part.to_owned()),
+            if !index.bytes().all(|byte| byte.is_ascii_digit()) {
+                break;
+            }
+            match index.parse::<usize>() {
+                Ok(at) if at <= INDEX_MAX => indexes.push(format!("[{at}]")),
+                _ => return Err(format!("{path:?} names an index above {INDEX_MAX}")),
+            }
+            name = before;
         }
+        keys.extend((!name.is_empty()).then(|| name.to_owned()));
+        keys.extend(indexes.into_iter().rev());
     }
     Ok(keys)
 }
@@ -116,7 +121,7 @@ impl Place {
             }
             Self::Join(places, separator) => join(places, separator, leaves, headers),
             Self::Hash(places) => Ok(Leaf::Text(digest(places.as_deref(), leaves, headers)?.into())),
-            Self::Cel(expression) => Ok(expression.value(leaves, headers, "")),
+            Self::Cel(expression) => Ok(expression.value(leaves, headers)),
             Self::Edited(place, edits) => Ok(edits.apply(place.leaf(leaves, headers)?)),
         }
     }
@@ -129,11 +134,38 @@ impl Place {
                 places.iter().flat_map(Place::slots).collect()
             }
             Self::Edited(place, _) => place.slots(),
+            Self::Cel(expression) => expression.slots(),
+            Self::Header { .. } | Self::Query { .. } | Self::Constant(_) | Self::Hash(None) => Vec::new(),
+        }
+    }
+
+    /// Whether its values keep the types that JSON gives them. Elsewhere all is text, and digits count as a number.
+    pub(crate) fn is_typed(&self) -> bool {
+        match self {
+            Self::Body { .. } | Self::Cel(_) => true,
+            Self::First(places) => places.iter().all(Self::is_typed),
             Self::Header { .. }
             | Self::Query { .. }
             | Self::Constant(_)
-            | Self::Hash(None)
-            | Self::Cel(_) => Vec::new(),
+            | Self::Join(..)
+            | Self::Hash(_)
+            | Self::Edited(..) => false,
+        }
+    }
+
+    /// Whether it is computed from the type.
+    pub(crate) fn names_type(&self) -> bool {
+        match self {
+            Self::Cel(expression) => expression.names_type(),
+            Self::First(places) | Self::Join(places, _) | Self::Hash(Some(places)) => {
+                places.iter().any(Self::names_type)
+            }
+            Self::Edited(place, _) => place.names_type(),
+            Self::Body { .. }
+            | Self::Header { .. }
+            | Self::Query { .. }
+            | Self::Constant(_)
+            | Self::Hash(None) => false,
         }
     }
 
@@ -164,8 +196,10 @@ impl Place {
 
 impl Edits {
     fn apply<'a>(&self, leaf: Leaf<'a>) -> Leaf<'a> {
+        let edits_text = self.lower || self.upper || self.strip_prefix.is_some() || self.map.is_some();
         let leaf = match text_of(leaf) {
-            Ok(text) => self.edit(text),
+            Ok(text) if edits_text => self.edit(text),
+            Ok(text) => Leaf::Text(text),
             Err(leaf) => leaf,
         };
         match &self.default {

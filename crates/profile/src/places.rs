@@ -91,6 +91,7 @@ impl Builder<'_> {
         shape: &mut Shape,
     ) -> VersionPlaces {
         let sequence = sequence.and_then(|place| self.place(&format!("{key}.sequence"), place, shape));
+        let sequence_is_text = self.has_forms || sequence.as_ref().is_some_and(|place| !place.is_typed());
         let key = format!("{key}.instant");
         let compiled = instants.iter().filter_map(|spec| match spec {
             InstantSpec::Place(place) => Some((self.place(&key, place, shape)?, self.spelling.clone())),
@@ -99,7 +100,7 @@ impl Builder<'_> {
                 Some((self.path_in(&key, &own.path, shape)?, spelling))
             }
         });
-        VersionPlaces { sequence, instants: compiled.collect() }
+        VersionPlaces { sequence, sequence_is_text, instants: compiled.collect() }
     }
 
     pub(crate) fn own_spelling(
@@ -124,7 +125,8 @@ impl Builder<'_> {
             let Some(place) = self.place(&key, &spec.place(), shape) else { continue };
             let currency = spec.currency.as_ref().and_then(|place| self.place(&key, place, shape));
             let spelling = self.own_spelling(&key, spec.zone.as_deref(), spec.epoch);
-            let field = Field { name: name.clone(), place, type_: spec.type_, currency, spelling };
+            let all_texts = self.has_forms || !place.is_typed();
+            let field = Field { name: name.clone(), place, type_: spec.type_, currency, spelling, all_texts };
             fields.insert(name.clone(), field);
         }
         fields

@@ -77,7 +77,7 @@ impl Profile {
         let mut faults = Faults::new(file_name);
         let spec = read_spec(toml_text).map_err(|(key, reason)| faults.add(key, reason));
         let profile = spec.ok().and_then(|spec| compile::profile(&spec, setup, &mut faults));
-        faults.finish(profile)
+        faults.finish(profile, toml_text)
     }
 
     /// The provider's name for people.

@@ -74,7 +74,12 @@ impl Reader {
         leaves: &Leaves<'a>,
         headers: &dyn signature::Headers,
     ) -> Result<Option<Cow<'a, str>>, Unreadable> {
-        self.type_.as_ref().map_or(Ok(None), |place| identifier(place, leaves, headers))
+        let Some(place) = &self.type_ else { return Ok(None) };
+        let type_ = identifier(place, leaves, headers)?;
+        if let Some(type_) = &type_ {
+            leaves.know_type(type_.clone());
+        }
+        Ok(type_)
     }
 
     /// Each kind with each status that it can give.

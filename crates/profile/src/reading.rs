@@ -119,7 +119,10 @@ impl Profile {
         let told = reader.type_of(&leaves, stored.headers).map_err(malformed)?;
         reader.refuse_tests(&leaves, stored.headers)?;
         let event_type = match (item_type, told) {
-            (Some(type_), _) => Cow::Borrowed(type_),
+            (Some(type_), _) => {
+                leaves.know_type(Cow::Owned(type_.to_owned()));
+                Cow::Borrowed(type_)
+            }
             (None, Some(type_)) => type_,
             (None, None) => return Err(malformed(format!("{} is missing", name(reader)))),
         };

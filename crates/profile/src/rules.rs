@@ -1,5 +1,6 @@
 //! From the tables of a profile to places, fields, rules and readers.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use crate::cel::Expression;
@@ -26,6 +27,9 @@ impl Builder<'_> {
     pub(crate) fn event(&mut self, spec: &EventSpec, dedup: &DedupSpec) -> Option<Reader> {
         let mut shape = Shape::new();
         let type_ = self.place("event.type", &spec.type_, &mut shape);
+        if type_.as_ref().is_some_and(Place::names_type) {
+            self.faults.add("event.type", "is computed from `type`, which is not known before");
+        }
         let defaults = Defaults {
             kind: &spec.kind,
             resource: self.place("event.resource", &spec.resource, &mut shape)?,
@@ -38,7 +42,10 @@ impl Builder<'_> {
             .filter_map(|(at, test)| self.condition(&format!("event.test[{at}]"), test, &mut shape))
             .collect();
         let mut rules = self.rules("event.rules", &spec.rules, &defaults, &mut shape);
-        for (pattern, status) in &spec.status {
+        // The exact type counts before a beginning, and a longer beginning before a shorter one.
+        let mut table: Vec<_> = spec.status.iter().collect();
+        table.sort_by_key(|(pattern, _)| (pattern.ends_with('*'), Reverse(pattern.len())));
+        for (pattern, status) in table {
             let key = format!("event.status.{pattern}");
             rules.extend(self.table_rule(&key, pattern, status, &defaults, &mut shape));
         }
@@ -114,6 +121,11 @@ impl Builder<'_> {
             let key = format!("{key}[{at}]");
             if self.is_on(&key, spec.option.as_deref()) {
                 rules.extend(self.rule(&key, spec, None, defaults, shape));
+            } else {
+                // Only for its faults: what it would read is neither picked out nor kept.
+                let used = self.headers.len();
+                self.rule(&key, spec, None, defaults, &mut Shape::new());
+                self.headers.truncate(used);
             }
         }
         rules
@@ -150,6 +162,9 @@ impl Builder<'_> {
         defaults: &Defaults<'_>,
         shape: &mut Shape,
     ) -> Option<Rule> {
+        if spec.types.iter().any(|type_| type_.strip_suffix('*').unwrap_or(type_).contains('*')) {
+            self.faults.add(format!("{key}.types"), "has a `*` elsewhere than at the end");
+        }
         let when = match &spec.when {
             Some(text) => Some(self.expression(&format!("{key}.when"), text, shape)?),
             None => None,
@@ -163,8 +178,13 @@ impl Builder<'_> {
             None => defaults.resource.clone(),
         };
         let own = self.versions(key, spec.sequence.as_ref(), spec.instant.as_slice(), shape);
+        let (sequence, sequence_is_text) = match own.sequence {
+            Some(place) => (Some(place), own.sequence_is_text),
+            None => (defaults.version.sequence.clone(), defaults.version.sequence_is_text),
+        };
         let version = VersionPlaces {
-            sequence: own.sequence.or_else(|| defaults.version.sequence.clone()),
+            sequence,
+            sequence_is_text,
             instants: if own.instants.is_empty() { defaults.version.instants.clone() } else { own.instants },
         };
         let mut fields = defaults.fields.clone();

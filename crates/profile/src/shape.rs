@@ -3,6 +3,8 @@
 //! The paths are compiled into a trie. What stands on no path is skipped; a key that stands on a path and comes
 //! twice in one object makes the text unreadable, because nobody can say which of the two counts.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -36,12 +38,23 @@ struct Node {
 pub(crate) struct Leaves<'a> {
     slots: Vec<Option<&'a str>>,
     text: &'a str,
+    type_: OnceCell<Cow<'a, str>>,
 }
 
 impl<'a> Leaves<'a> {
     /// The text at a slot; nothing when the path led nowhere.
     pub(crate) fn raw(&self, slot: usize) -> Option<&'a str> {
         self.slots.get(slot).copied().flatten()
+    }
+
+    /// The event's type, once it is known; empty before.
+    pub(crate) fn type_(&self) -> &str {
+        self.type_.get().map_or("", AsRef::as_ref)
+    }
+
+    /// Says what the event's type is, for what is computed from it.
+    pub(crate) fn know_type(&self, type_: Cow<'a, str>) {
+        let _ = self.type_.set(type_);
     }
 
     /// The whole text.
@@ -96,7 +109,7 @@ impl Shape {
             .deserialize(&mut json)
             .and_then(|()| json.end())
             .map_err(|error| Unreadable::Json(error.to_string()))?;
-        Ok(Leaves { slots, text })
+        Ok(Leaves { slots, text, type_: OnceCell::new() })
     }
 
     fn object<'s, 'o, 'de>(&'s self, node: usize, slots: &'o mut [Option<&'de str>]) -> Object<'s, 'o, 'de> {

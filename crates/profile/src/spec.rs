@@ -211,7 +211,7 @@ pub(crate) struct RuleSpec {
 #[serde(untagged, expecting = "expected a status, or { path = \"…\", map = { … } }")]
 pub(crate) enum RuleStatusSpec {
     Fixed(String),
-    Mapped(StatusSpec),
+    Mapped(Box<StatusSpec>),
 }
 
 /// `[dedup]`: what makes two deliveries the same event.

@@ -44,6 +44,8 @@ pub(crate) struct VersionRules {
 #[derive(Clone, Debug)]
 pub(crate) struct VersionPlaces {
     pub(crate) sequence: Option<Place>,
+    /// Whether the digits of a text are a sequence: where there are only texts.
+    pub(crate) sequence_is_text: bool,
     pub(crate) instants: Vec<(Place, Spelling)>,
 }
 
@@ -53,6 +55,7 @@ impl VersionPlaces {
     pub(crate) fn sequence(&self, leaves: &Leaves<'_>, headers: &dyn signature::Headers) -> Option<i64> {
         match self.sequence.as_ref()?.leaf(leaves, headers).ok()? {
             Leaf::Number(digits) => integer(&digits).filter(|sequence| *sequence >= 0),
+            Leaf::Text(digits) if self.sequence_is_text => integer(&digits).filter(|sequence| *sequence >= 0),
             _ => None,
         }
     }
@@ -68,7 +71,7 @@ impl VersionPlaces {
     ) -> Result<Timestamp, String> {
         for (place, spelling) in &self.instants {
             let leaf = place.leaf(leaves, headers).map_err(|error| error.to_string())?;
-            if matches!(leaf, Leaf::Absent | Leaf::Null) {
+            if leaf.is_empty() {
                 continue;
             }
             return spelling.read(&leaf).map_err(|reason| format!("instant {place}: {reason}"));

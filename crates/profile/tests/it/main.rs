@@ -8,6 +8,7 @@ mod envelopes;
 mod format;
 mod properties;
 mod reading;
+mod rules;
 mod samples;
 mod shipped;
 mod support;
