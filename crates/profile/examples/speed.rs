@@ -51,6 +51,13 @@ fn main() {
         received_at: Timestamp::UNIX_EPOCH,
     };
     report("read", time(|| profile.read(black_box(&stored), &|_| Some(&flow))));
+    // The same with a condition that the receiver has to evaluate, for the rules of one type differ in kind.
+    let rules = "[[event.rules]]\ntypes = [\"order.paid\"]\nwhen = \"body.data.total_cents > 0 && type == 'order.paid'\"\n\
+                 kind = \"big\"\nstatus = \"paid\"\n\n[event.status]";
+    let text = include_str!("../../../profiles/loja.toml").replace("[event.status]", rules);
+    let conditional = Profile::parse("loja.toml", &text).unwrap();
+    report("cel: env.", time(|| conditional.envelopes(black_box(&incoming))));
+    report("cel: read", time(|| conditional.read(black_box(&stored), &|_| Some(&flow))));
 }
 
 /// The quickest of several rounds: the machine is shared.

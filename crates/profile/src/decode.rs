@@ -46,14 +46,18 @@ impl Decoding {
 
     /// The charset, and whether it is a form.
     fn way(&self, headers: &dyn signature::Headers) -> (&'static encoding_rs::Encoding, bool) {
-        let content_type = header(headers, "content-type").unwrap_or_default();
-        let charset = charset_of(&content_type).or(self.charset).unwrap_or(encoding_rs::UTF_8);
+        let content_type = first(headers, "content-type", |line| {
+            let line = std::str::from_utf8(line).unwrap_or_default();
+            let essence = line.split(';').next().unwrap_or_default().trim();
+            (charset_of(line), essence.eq_ignore_ascii_case("application/x-www-form-urlencoded"))
+        });
+        let (charset, says_form) = content_type.unwrap_or_default();
         let is_form = match self.form {
             BodyForm::Json => false,
             BodyForm::Form => true,
-            BodyForm::Auto => content_type.to_ascii_lowercase().contains("x-www-form-urlencoded"),
+            BodyForm::Auto => says_form,
         };
-        (charset, is_form)
+        (charset.or(self.charset).unwrap_or(encoding_rs::UTF_8), is_form)
     }
 
     /// The text of a body, as JSON, without a byte order mark and not nested too deep.
@@ -112,15 +116,17 @@ fn inflate<'a>(
     headers: &dyn signature::Headers,
     bytes_max: usize,
 ) -> Result<Cow<'a, [u8]>, Unreadable> {
-    let encoding = header(headers, "content-encoding").unwrap_or_default().trim().to_ascii_lowercase();
+    let Some(encoding) = first(headers, "content-encoding", <[u8]>::to_ascii_lowercase) else {
+        return Ok(Cow::Borrowed(body));
+    };
     // An event that was split off a compressed request is stored in plain: its first bytes tell.
     let limit = bytes_max as u64 + 1;
     let mut plain = Vec::new();
-    let read = match encoding.as_str() {
-        "gzip" | "x-gzip" if body.starts_with(&[0x1f, 0x8b]) => {
+    let read = match encoding.as_slice() {
+        b"gzip" | b"x-gzip" if body.starts_with(&[0x1f, 0x8b]) => {
             MultiGzDecoder::new(body).take(limit).read_to_end(&mut plain)
         }
-        "deflate" if body.first() == Some(&0x78) => {
+        b"deflate" if body.first() == Some(&0x78) => {
             ZlibDecoder::new(body).take(limit).read_to_end(&mut plain)
         }
         _ => return Ok(Cow::Borrowed(body)),
@@ -128,16 +134,21 @@ fn inflate<'a>(
     match read {
         Ok(_) if plain.len() > bytes_max => Err(Unreadable::TooLarge(bytes_max)),
         Ok(_) => Ok(Cow::Owned(plain)),
-        Err(error) => Err(Unreadable::Json(format!("{encoding}: {error}"))),
+        Err(error) => Err(Unreadable::Json(format!("it cannot be inflated: {error}"))),
     }
 }
 
 /// The first line of a header as text.
 pub(crate) fn header(headers: &dyn signature::Headers, name: &str) -> Option<String> {
+    first(headers, name, |line| String::from_utf8_lossy(line).into_owned())
+}
+
+/// What the first line of a header says.
+fn first<T>(headers: &dyn signature::Headers, name: &str, read: impl Fn(&[u8]) -> T) -> Option<T> {
     let mut found = None;
     headers.for_each(name, &mut |line| {
         if found.is_none() {
-            found = Some(String::from_utf8_lossy(line.trim_ascii()).into_owned());
+            found = Some(read(line.trim_ascii()));
         }
     });
     found

@@ -45,19 +45,24 @@ pub(crate) struct Field {
     pub(crate) all_texts: bool,
 }
 
-/// Reads all fields; null and absent ones are left out.
+/// The fields in the order to read them: amounts come last, for their scale hangs on the currency.
+pub(crate) fn in_order(fields: BTreeMap<String, Field>) -> Vec<Field> {
+    let mut fields: Vec<Field> = fields.into_values().collect();
+    fields.sort_by_key(|field| field.type_ == FieldType::MoneyDecimal);
+    fields
+}
+
+/// Reads all fields, given [in their order](in_order); null and absent ones are left out.
 pub(crate) fn read(
     fields: &[Field],
     leaves: &Leaves<'_>,
     headers: &dyn signature::Headers,
 ) -> Result<BTreeMap<String, Value>, String> {
     let mut values = BTreeMap::new();
-    // Amounts come last: their scale hangs on the currency.
-    let (amounts, others): (Vec<_>, Vec<_>) =
-        fields.iter().partition(|field| field.type_ == FieldType::MoneyDecimal);
-    for field in others.into_iter().chain(amounts) {
+    for field in fields {
         let leaf = field.place.leaf(leaves, headers).map_err(|error| error.to_string())?;
         let currency = match &field.currency {
+            _ if field.type_ != FieldType::MoneyDecimal => None,
             Some(place) => currency_code(place.leaf(leaves, headers).map_err(|error| error.to_string())?),
             None => match values.get("currency") {
                 Some(Value::Text(code)) => currency_code(Leaf::Text(code.as_str().into())),

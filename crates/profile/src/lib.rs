@@ -11,6 +11,7 @@ mod compile;
 mod decode;
 mod dedup;
 mod document;
+mod edits;
 mod envelope;
 mod exchanges;
 mod fault;

@@ -1,13 +1,13 @@
 //! Where a value stands: in the body, in a header or in the query; or how it is put together.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
 use crate::cel::Expression;
 use crate::document::Unreadable;
+pub(crate) use crate::edits::Edits;
 use crate::leaf::Leaf;
 use crate::shape::{INDEX_MAX, Leaves};
 
@@ -66,16 +66,6 @@ pub(crate) enum Place {
     Edited(Box<Place>, Edits),
 }
 
-/// What is done with the text of a place.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Edits {
-    pub(crate) lower: bool,
-    pub(crate) upper: bool,
-    pub(crate) strip_prefix: Option<String>,
-    pub(crate) map: Option<BTreeMap<String, String>>,
-    pub(crate) default: Option<String>,
-}
-
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list =
@@ -96,15 +86,29 @@ impl fmt::Display for Place {
 
 impl Place {
     /// What stands here.
+    #[inline]
     pub(crate) fn leaf<'a>(
         &self,
         leaves: &Leaves<'a>,
         headers: &dyn signature::Headers,
     ) -> Result<Leaf<'a>, Unreadable> {
+        // Nearly every place is a plain path: it goes no further.
         match self {
             Self::Body { slot, .. } => {
                 Leaf::read(leaves.raw(*slot)).map_err(|error| self.unusable(error.to_string()))
             }
+            _ => self.composed(leaves, headers),
+        }
+    }
+
+    #[inline(never)]
+    fn composed<'a>(
+        &self,
+        leaves: &Leaves<'a>,
+        headers: &dyn signature::Headers,
+    ) -> Result<Leaf<'a>, Unreadable> {
+        match self {
+            Self::Body { .. } => self.leaf(leaves, headers),
             Self::Header { name } => self.header(name, headers),
             Self::Query { name } => {
                 Ok(query_value(&query(headers), name).map_or(Leaf::Absent, |value| Leaf::Text(value.into())))
@@ -191,41 +195,6 @@ impl Place {
         let Some(value) = found else { return Ok(Leaf::Absent) };
         let text = String::from_utf8(value).map_err(|_| self.unusable("is not UTF-8"))?;
         Ok(Leaf::Text(text.into()))
-    }
-}
-
-impl Edits {
-    fn apply<'a>(&self, leaf: Leaf<'a>) -> Leaf<'a> {
-        let edits_text = self.lower || self.upper || self.strip_prefix.is_some() || self.map.is_some();
-        let leaf = match text_of(leaf) {
-            Ok(text) if edits_text => self.edit(text),
-            Ok(text) => Leaf::Text(text),
-            Err(leaf) => leaf,
-        };
-        match &self.default {
-            Some(default) if leaf.is_empty() => Leaf::Text(default.clone().into()),
-            _ => leaf,
-        }
-    }
-
-    fn edit<'a>(&self, text: Cow<'a, str>) -> Leaf<'a> {
-        let mut text = match self.strip_prefix.as_ref().and_then(|prefix| text.strip_prefix(prefix.as_str()))
-        {
-            Some(rest) => Cow::Owned(rest.to_owned()),
-            None => text,
-        };
-        if self.lower {
-            text = text.to_lowercase().into();
-        }
-        if self.upper {
-            text = text.to_uppercase().into();
-        }
-        match &self.map {
-            Some(map) => {
-                map.get(text.as_ref()).map_or(Leaf::Absent, |value| Leaf::Text(value.clone().into()))
-            }
-            None => Leaf::Text(text),
-        }
     }
 }
 

@@ -190,7 +190,7 @@ impl Builder<'_> {
         let mut fields = defaults.fields.clone();
         fields.extend(self.fields(&format!("{key}.fields"), &spec.fields, shape));
         let fields = match &action {
-            Action::Fact(_) => fields.into_values().collect(),
+            Action::Fact(_) => crate::field::in_order(fields),
             Action::Ignore(_) | Action::Fetch { .. } => Vec::new(),
         };
         let dedup = match &spec.dedup {

@@ -132,6 +132,34 @@ impl<'de> DeserializeSeed<'de> for Object<'_, '_, 'de> {
     }
 }
 
+impl<'de> Object<'_, '_, 'de> {
+    /// Reads the elements that paths name by their index.
+    #[inline(never)]
+    fn elements<A: SeqAccess<'de>>(self, list: &mut A) -> Result<(), A::Error> {
+        for index in 0..=INDEX_MAX {
+            let name = format!("[{index}]");
+            let found = self.node.children.iter().find(|(key, _)| **key == *name).map(|(_, child)| *child);
+            let Some(child) = found else {
+                if list.next_element::<IgnoredAny>()?.is_none() {
+                    break;
+                }
+                continue;
+            };
+            let Some(raw) = list.next_element::<&RawValue>()?.map(RawValue::get) else { break };
+            let node = &self.shape.nodes[child];
+            if let Some(slot) = node.slot {
+                self.slots[slot] = Some(raw);
+            }
+            if !node.children.is_empty() {
+                let mut json = serde_json::Deserializer::from_str(raw);
+                let inner = self.shape.object(child, self.slots).deserialize(&mut json);
+                inner.map_err(A::Error::custom)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
     type Value = ();
 
@@ -170,30 +198,8 @@ impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        let mut index = 0_usize;
-        while !self.node.children.is_empty() {
-            let name = format!("[{index}]");
-            let found = self.node.children.iter().find(|(key, _)| **key == *name).map(|(_, child)| *child);
-            let Some(raw) = (match found {
-                Some(_) => list.next_element::<&RawValue>()?.map(RawValue::get),
-                None => list.next_element::<IgnoredAny>()?.map(|_| ""),
-            }) else {
-                return Ok(());
-            };
-            if let Some(child) = found {
-                if let Some(slot) = self.shape.nodes[child].slot {
-                    self.slots[slot] = Some(raw);
-                }
-                if !self.shape.nodes[child].children.is_empty() {
-                    let mut json = serde_json::Deserializer::from_str(raw);
-                    let inner = self.shape.object(child, self.slots).deserialize(&mut json);
-                    inner.map_err(A::Error::custom)?;
-                }
-            }
-            index += 1;
-            if index > INDEX_MAX {
-                break;
-            }
+        if !self.node.children.is_empty() {
+            self.elements(&mut list)?;
         }
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(())
@@ -232,6 +238,7 @@ struct Key<'s> {
 impl<'de> DeserializeSeed<'de> for Key<'_> {
     type Value = Option<usize>;
 
+    #[inline]
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_str(self)
     }
@@ -244,6 +251,7 @@ impl Visitor<'_> for Key<'_> {
         f.write_str("a key")
     }
 
+    #[inline]
     fn visit_str<E>(self, key: &str) -> Result<Self::Value, E> {
         Ok(self.node.children.iter().position(|(name, _)| **name == *key))
     }
