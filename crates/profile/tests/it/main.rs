@@ -6,6 +6,7 @@ mod api;
 mod cases;
 mod envelopes;
 mod format;
+mod full;
 mod properties;
 mod reading;
 mod rules;
