@@ -8,6 +8,7 @@ use cel::common::ast::{EntryExpr, Expr};
 use cel::{Context, Env, IdedExpr, Program, Value};
 
 use crate::leaf::Leaf;
+use crate::place::Place;
 use crate::shape::{Leaves, Shape};
 
 /// Functions that expressions may call, besides operators and the macros `has`, `all`, `exists`, `exists_one`, `filter`
@@ -130,10 +131,14 @@ impl Expression {
             context.add_variable_from_value("type", type_);
         }
         if !self.headers.is_empty() {
-            let values = self
-                .headers
-                .iter()
-                .filter_map(|name| Some((name.clone(), Value::from(crate::decode::header(headers, name)?))));
+            // A header that contradicts itself is as good as none.
+            let value = |name: &String| match (Place::Header { name: name.to_ascii_lowercase() })
+                .leaf(leaves, headers)
+            {
+                Ok(Leaf::Text(text)) => Some((name.clone(), Value::from(text.into_owned()))),
+                _ => None,
+            };
+            let values = self.headers.iter().filter_map(value);
             context.add_variable_from_value("header", values.collect::<HashMap<String, Value>>());
         }
         if !self.queries.is_empty() {

@@ -56,12 +56,16 @@ pub(crate) fn profile(spec: &ProfileSpec, setup: &Setup, faults: &mut Faults) ->
     let handshakes = handshakes.filter_map(|(at, spec)| builder.handshake(at, spec)).collect();
     let used = std::mem::take(&mut builder.headers);
     let answers = answers(&spec.receive, faults);
-    criterion_has_places(spec, faults);
+    dedup_has_keys(spec, faults);
     if spec.version.tie == Tie::Refetch && spec.api.as_ref().is_none_or(|api| api.get.is_none()) {
         faults.add("version.tie", "asks the provider, but there is no [api.get]");
     }
     let (scheme, event) = (scheme?, event?);
     unsigned_only_asks(&scheme, &event, faults);
+    criterion_has_places("event", spec.version.criterion, &event, faults);
+    for (key, reader) in api.iter().flatten().map(|api| ("api.item", &api.item)) {
+        criterion_has_places(key, spec.version.criterion, reader, faults);
+    }
     let kept_headers = kept_headers(&scheme, used, &spec.receive.keep_headers);
     Some(Profile {
         name: spec.name.clone(),
@@ -147,27 +151,24 @@ fn answers(spec: &ReceiveSpec, faults: &mut Faults) -> Answers {
     answers
 }
 
-/// A criterion without a place to find it would make every event malformed.
-fn criterion_has_places(spec: &ProfileSpec, faults: &mut Faults) {
-    let needed = match spec.version.criterion {
-        Criterion::Sequence => {
-            let rules = spec.event.rules.iter().any(|rule| rule.sequence.is_some());
-            (spec.event.sequence.is_none() && !rules).then_some(("event.sequence", "sequence"))
-        }
-        Criterion::Instant => {
-            // Thin events need none: the provider's answer has it.
-            let rules = spec
-                .event
-                .rules
-                .iter()
-                .any(|rule| rule.fetch.is_some() || !rule.instant.as_slice().is_empty());
-            (spec.event.instant.as_slice().is_empty() && !rules).then_some(("event.instant", "instant"))
-        }
-        Criterion::Rank => None,
-    };
-    if let Some((key, criterion)) = needed {
-        faults.add(key, format!("is missing, but version.criterion is {criterion:?}"));
+/// A rule without a place for the criterion would make every event malformed. Thin events need none: the provider's
+/// answer has it.
+fn criterion_has_places(key: &str, criterion: Criterion, reader: &Reader, faults: &mut Faults) {
+    let mut facts =
+        reader.rules.all().iter().filter(|rule| matches!(rule.action, Action::Fact(_))).peekable();
+    if facts.peek().is_none() {
+        return;
     }
+    let missing = match criterion {
+        Criterion::Sequence if facts.clone().all(|rule| rule.version.sequence.is_none()) => "sequence",
+        Criterion::Sequence => return,
+        Criterion::Instant if facts.any(|rule| rule.version.instants.is_empty()) => "instant",
+        Criterion::Instant | Criterion::Rank => return,
+    };
+    faults.add(format!("{key}.{missing}"), format!("is missing, but version.criterion is {missing:?}"));
+}
+
+fn dedup_has_keys(spec: &ProfileSpec, faults: &mut Faults) {
     let needs_keys = spec.dedup.policy == Policy::Key;
     if (needs_keys && spec.dedup.keys.is_empty()) || spec.dedup.keys.iter().any(Vec::is_empty) {
         faults.add("dedup.keys", "needs at least one composition, each with at least one part");

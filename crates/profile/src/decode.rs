@@ -47,9 +47,10 @@ impl Decoding {
     /// The charset, and whether it is a form.
     fn way(&self, headers: &dyn signature::Headers) -> (&'static encoding_rs::Encoding, bool) {
         let content_type = first(headers, "content-type", |line| {
-            let line = std::str::from_utf8(line).unwrap_or_default();
+            // As it is kept: the applier has to come to the same.
+            let line = String::from_utf8_lossy(line);
             let essence = line.split(';').next().unwrap_or_default().trim();
-            (charset_of(line), essence.eq_ignore_ascii_case("application/x-www-form-urlencoded"))
+            (charset_of(&line), essence.eq_ignore_ascii_case("application/x-www-form-urlencoded"))
         });
         let (charset, says_form) = content_type.unwrap_or_default();
         let is_form = match self.form {

@@ -73,6 +73,12 @@ impl Builder<'_> {
             fields: self.fields(&format!("{key}.fields"), &spec.fields, &mut shape),
             dedup: Dedup::default(),
         };
+        for (at, rule) in spec.rules.iter().enumerate() {
+            if !rule.types.is_empty() || rule.fetch.is_some() || rule.dedup.is_some() {
+                self.faults
+                    .add(format!("{key}.rules[{at}]"), "is of an item: it has no types, fetch or dedup");
+            }
+        }
         let mut rules = self.rules(&format!("{key}.rules"), &spec.rules, &defaults, &mut shape);
         if let Some(status) = &spec.status {
             let mapped = self.mapped(&format!("{key}.status"), status, &mut shape)?;

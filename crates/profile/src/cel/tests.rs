@@ -60,3 +60,52 @@ fn values_come_out_exact() {
     let leaves = shape.extract(r#"{"total":1}"#).unwrap();
     assert_eq!(expression.value(&leaves, &()), Leaf::Absent);
 }
+
+#[test]
+fn what_cannot_be_computed_is_absent_and_never_panics() {
+    let mut shape = Shape::new();
+    let texts = [
+        "body.a / body.zero",
+        "body.a % body.zero",
+        "body.min / body.minus",
+        "body.min % body.minus",
+        "-body.min",
+        "body.max + body.a",
+        "body.max * body.max",
+        "body.min - body.a",
+        "int(body.huge)",
+        "int('x')",
+        "body.list[9]",
+        "body.list[body.minus]",
+        "body.text[0]",
+        "body.text - 1",
+        "size(body.a)",
+        "min([])",
+        "body.list.map(x, x / 0)",
+        "body.list.exists_one(x, x.y == 1)",
+        "{'a': 1}.b",
+    ];
+    let expressions = texts.map(|text| (text, Expression::compile(text, &mut shape).unwrap()));
+    let body = r#"{"a":1,"zero":0,"minus":-1,"min":-9223372036854775808,"max":9223372036854775807,"huge":1e300,"list":[1,2],"text":"x"}"#;
+    let leaves = shape.extract(body).unwrap();
+    for (text, expression) in &expressions {
+        assert!(!expression.holds(&leaves, &(), ""), "{text}");
+        assert_eq!(expression.value(&leaves, &()), Leaf::Absent, "{text}");
+    }
+}
+
+#[test]
+fn there_are_no_optional_members() {
+    for text in ["body.?a.orValue(1) == 1", "body[?'a'] == 1", "optional.of(1) == 1"] {
+        assert!(Expression::compile(text, &mut Shape::new()).is_err(), "{text}");
+    }
+}
+
+#[test]
+fn a_repeated_header_that_differs_is_absent() {
+    let mut shape = Shape::new();
+    let expression = Expression::compile("header['x-a'] == '1'", &mut shape).unwrap();
+    let leaves = shape.extract("{}").unwrap();
+    assert!(expression.holds(&leaves, &[("x-a", "1"), ("X-A", "1")], ""));
+    assert!(!expression.holds(&leaves, &[("x-a", "1"), ("x-a", "2")], ""));
+}

@@ -251,6 +251,11 @@ fn the_applier_reads_what_the_receiver_read() {
     assert_agrees(&latin_profile, &latin(&list), &[], 2);
     assert_agrees(&latin_profile, EVENT.as_bytes(), utf8, 1);
     assert_agrees(&latin_profile, list.as_bytes(), utf8, 2);
+    let odd = vec![("content-type", &b"application/json; x=\xff; charset=latin1"[..])];
+    assert!(plain.keep(&odd).is_some_and(|kept| kept.contains("latin1")));
+    let body = latin(EVENT);
+    let envelopes = plain.envelopes(&Incoming { body: &body, headers: &odd });
+    assert_eq!(envelopes[0].resource_id.as_deref(), Some("José"), "as the applier will read it");
     let wide: &Headers = &[("content-type", "application/json; charset=utf-16le")];
     let wide_list: Vec<u8> = list.encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert_agrees(&plain, &wide_list, wide, 2);
