@@ -37,13 +37,8 @@ impl Builder<'_> {
             }
         };
         let method = spec.method.clone().unwrap_or_else(|| "POST".to_owned());
-        match method.as_str() {
-            "POST" => {}
-            "GET" if spec.signed => {
-                self.faults.add(format!("{key}.signed"), "must be false: nothing signs a GET");
-            }
-            "GET" => {}
-            _ => self.faults.add(format!("{key}.method"), format!("{method:?} is neither GET nor POST")),
+        if !["GET", "POST"].contains(&method.as_str()) {
+            self.faults.add(format!("{key}.method"), format!("{method:?} is neither GET nor POST"));
         }
         Some(Handshake { method, shape, conditions, body, signed: spec.signed, status: spec.status })
     }

@@ -334,7 +334,6 @@ fn what_could_never_work_is_a_fault() {
         ("unwrap = \"payload\"", ONE_STATUS, "receive.unwrap"),
         ("redact = [\"a..b\"]", ONE_STATUS, "receive.redact"),
         (&format!("{handshake}method = \"PUT\""), ONE_STATUS, "receive.handshakes[0].method"),
-        (&format!("{handshake}method = \"GET\""), ONE_STATUS, "receive.handshakes[0].signed"),
         ("", "[[event.rules]]\ntypes = [\"a\"]\nfetch = \"it\"", "event.rules[0].fetch"),
     ] {
         let faults = faults(receive, event);
