@@ -1,10 +1,11 @@
 //! One batch, one transaction: claim, lock and load, decide, write, commit.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use db::{
-    Client,
+    Channel, Client,
     inbox::{self, ClaimLimit, Claimed},
+    lookups::{self, Ask},
     outbox, resources,
 };
 use domain::{Clock, Retry};
@@ -15,7 +16,8 @@ use service::{metrics as names, settings::Configured};
 use uuid::Uuid;
 
 use crate::{
-    decided::{Decided, Read, decide_all, resources as resources_of},
+    decided::{Asked, Decided, Read, decide_all, resources as resources_of},
+    failure::later,
     reading::read,
     tally::{self, Arrivals},
 };
@@ -107,7 +109,7 @@ impl Applying {
     async fn apply(&self, client: &Client, claimed: Vec<Claimed>, locks: Locks) -> db::Result<Decided> {
         let events: Vec<Read> = claimed
             .into_iter()
-            .map(|event| Read { reading: read(&self.configured, &event), event })
+            .map(|event| Read { readings: read(&self.configured, &event), event })
             .collect();
         let wanted = resources_of(&events);
         let (rows, held) = match (wanted.is_empty(), locks) {
@@ -142,11 +144,39 @@ impl Applying {
         saved?;
         written?;
         recorded?;
+        self.look_up(client, now, decided).await?;
         for effect in &effects {
             let (name, destination) = (effect.effect.name.clone(), effect.effect.destination.clone());
             counter!(names::EFFECTS_WRITTEN, "effect" => name, "destination" => destination).increment(1);
         }
         Ok(())
+    }
+
+    /// Asks for what the events wait for, and forgets the answers of those that are done.
+    async fn look_up(&self, client: &Client, now: Timestamp, decided: &Decided) -> db::Result<()> {
+        if !decided.asked.is_empty() {
+            let asks: Vec<Ask<'_>> = decided.asked.iter().map(|asked| self.ask(asked, now)).collect();
+            lookups::ask(client, now, &asks).await?;
+            Channel::Lookups.notify(client).await?;
+        }
+        if !decided.answered.is_empty() {
+            lookups::forget_answers(client, &decided.answered).await?;
+        }
+        Ok(())
+    }
+
+    fn ask<'a>(&self, asked: &'a Asked, now: Timestamp) -> Ask<'a> {
+        let profile = self.configured.profiles.get(&asked.source);
+        let delay =
+            profile.and_then(|profile| profile.fetch(&asked.fetch)).map_or(Duration::ZERO, |f| f.delay);
+        Ask {
+            source: &asked.source,
+            fetch: &asked.fetch,
+            resource_id: &asked.resource_id,
+            due_at: later(now, delay),
+            event_id: Some(asked.event_id),
+            expect: asked.expect.as_deref(),
+        }
     }
 
     async fn undo(&self, client: &Client, event_ids: Vec<Uuid>, error: db::Error) -> Undone {

@@ -13,13 +13,21 @@ use uuid::Uuid;
 /// An event with what it means.
 pub(crate) struct Read {
     pub(crate) event: Claimed,
-    pub(crate) reading: Result<Reading, String>,
+    /// One, or one for each resource in the answer of a look-up; never empty.
+    pub(crate) readings: Result<Vec<Reading>, String>,
 }
 
 impl Read {
     /// Whether it tells something about one of these resources.
     pub(crate) fn is_about(&self, resources: &HashSet<ResourceId>) -> bool {
-        matches!(&self.reading, Ok(Reading::Fact { resource, .. }) if resources.contains(resource))
+        self.facts().any(|(resource, _)| resources.contains(resource))
+    }
+
+    fn facts(&self) -> impl Iterator<Item = (&ResourceId, &Fact)> {
+        self.readings.iter().flatten().filter_map(|reading| match reading {
+            Reading::Fact { resource, fact } => Some((resource, fact)),
+            _ => None,
+        })
     }
 }
 
@@ -40,17 +48,25 @@ pub(crate) struct Decided {
     pub(crate) outcomes: Vec<EventOutcome>,
     /// Events whose attempt failed, with the reason.
     pub(crate) failed: Vec<(Claimed, String)>,
+    /// Events that wait for the provider's own word.
+    pub(crate) asked: Vec<Asked>,
+    /// Events that had an answer.
+    pub(crate) answered: Vec<Uuid>,
+}
+
+/// A look-up that an event needs.
+pub(crate) struct Asked {
+    pub(crate) event_id: Uuid,
+    pub(crate) source: String,
+    pub(crate) fetch: String,
+    pub(crate) resource_id: String,
+    pub(crate) expect: Option<String>,
 }
 
 /// The resources that the events are about.
 pub(crate) fn resources(events: &[Read]) -> Vec<ResourceId> {
-    let distinct: HashSet<&ResourceId> = events
-        .iter()
-        .filter_map(|read| match &read.reading {
-            Ok(Reading::Fact { resource, .. }) => Some(resource),
-            _ => None,
-        })
-        .collect();
+    let distinct: HashSet<&ResourceId> =
+        events.iter().flat_map(Read::facts).map(|(resource, _)| resource).collect();
     distinct.into_iter().cloned().collect()
 }
 
@@ -61,26 +77,20 @@ pub(crate) fn decide_all<'f>(
     flow_of: impl Fn(&str) -> Option<&'f Flow>,
 ) -> Decided {
     let mut decided = Decided { rows, ..Decided::default() };
-    for Read { event, reading } in events {
-        match reading {
-            Ok(Reading::Fact { resource, fact }) => match flow_of(&resource.kind) {
-                Some(flow) => decided.fact(&event, resource, &fact, flow),
-                None => {
-                    let error = format!(
-                        "no flow for kind \"{}\": add [flows.{0}], then it is tried again",
-                        resource.kind
-                    );
-                    decided.failed.push((event, error));
-                }
-            },
-            Ok(Reading::Fetch { resource, fetch, .. }) => {
-                let reason =
-                    format!("{} has to be asked for by [fetch.{fetch}], which is not built yet", resource.id);
-                decided.failed.push((event, reason));
-            }
-            Ok(Reading::Ignored(reason)) => decided.set_aside(&event, EventVerdict::Ignored, reason),
-            Ok(Reading::Test(reason)) => decided.set_aside(&event, EventVerdict::Test, reason),
-            Ok(Reading::Malformed(reason)) => decided.set_aside(&event, EventVerdict::Malformed, reason),
+    for read in events {
+        if read.event.answer.is_some() {
+            decided.answered.push(read.event.event_id);
+        }
+        let stranger = read.facts().find(|(resource, _)| flow_of(&resource.kind).is_none());
+        if let Some((resource, _)) = stranger {
+            let error =
+                format!("no flow for kind \"{}\": add [flows.{0}], then it is tried again", resource.kind);
+            decided.failed.push((read.event, error));
+            continue;
+        }
+        let Read { event, readings } = read;
+        match readings {
+            Ok(readings) => decided.event(event, readings, &flow_of),
             Err(error) => decided.failed.push((event, error)),
         }
     }
@@ -88,11 +98,41 @@ pub(crate) fn decide_all<'f>(
 }
 
 impl Decided {
-    fn fact(&mut self, event: &Claimed, id: ResourceId, fact: &Fact, flow: &Flow) {
+    /// Decides all that one event tells; its outcome is the weightiest of them.
+    fn event<'f>(
+        &mut self,
+        event: Claimed,
+        readings: Vec<Reading>,
+        flow_of: &impl Fn(&str) -> Option<&'f Flow>,
+    ) {
+        let mut ended: Option<EventOutcome> = None;
+        for reading in readings {
+            let next = match reading {
+                Reading::Fact { resource, fact } => match flow_of(&resource.kind) {
+                    Some(flow) => self.fact(&event, resource, &fact, flow),
+                    None => continue,
+                },
+                Reading::Fetch { resource, fetch, expect, .. } => {
+                    let (event_id, source) = (event.event_id, event.source.clone());
+                    self.asked.push(Asked { event_id, source, fetch, resource_id: resource.id, expect });
+                    continue;
+                }
+                Reading::Ignored(reason) => set_aside(&event, EventVerdict::Ignored, &reason),
+                Reading::Test(reason) => set_aside(&event, EventVerdict::Test, &reason),
+                Reading::Malformed(reason) => set_aside(&event, EventVerdict::Malformed, &reason),
+            };
+            if ended.as_ref().is_none_or(|ended| weight(&next.verdict) > weight(&ended.verdict)) {
+                ended = Some(next);
+            }
+        }
+        self.outcomes.extend(ended);
+    }
+
+    fn fact(&mut self, event: &Claimed, id: ResourceId, fact: &Fact, flow: &Flow) -> EventOutcome {
         let current = self.rows.get(&id);
         let decision = decide(current, fact, flow);
         let changed = current != Some(&decision.resource);
-        self.outcomes.push(outcome(event, fact, &decision));
+        let ended = outcome(event, fact, &decision);
         let Decision { resource, effects, .. } = decision;
         self.effects.extend(effects.into_iter().map(|effect| Born {
             resource: id.clone(),
@@ -104,17 +144,7 @@ impl Decided {
             self.changed.insert(id.clone());
             self.rows.insert(id, resource);
         }
-    }
-
-    fn set_aside(&mut self, event: &Claimed, verdict: EventVerdict, reason: String) {
-        self.outcomes.push(EventOutcome {
-            event_id: event.event_id,
-            verdict,
-            reason: Some(reason.replace('\0', "\u{fffd}")),
-            status_from: None,
-            status_to: None,
-            attempts: event.attempts + 1,
-        });
+        ended
     }
 
     /// The rows to save.
@@ -135,6 +165,29 @@ impl Decided {
                 snapshot: born.snapshot.clone(),
             })
             .collect()
+    }
+}
+
+/// Of several outcomes in one answer, which is told: what moved a row, then what an operator must see.
+fn weight(verdict: &EventVerdict) -> u8 {
+    match verdict {
+        EventVerdict::Decided(domain::Outcome::Applied) => 5,
+        EventVerdict::Decided(domain::Outcome::TerminalRegression) => 4,
+        EventVerdict::Malformed | EventVerdict::Dead => 3,
+        EventVerdict::Decided(domain::Outcome::Stale) => 2,
+        EventVerdict::Test => 1,
+        EventVerdict::Ignored => 0,
+    }
+}
+
+fn set_aside(event: &Claimed, verdict: EventVerdict, reason: &str) -> EventOutcome {
+    EventOutcome {
+        event_id: event.event_id,
+        verdict,
+        reason: Some(reason.replace('\0', "\u{fffd}")),
+        status_from: None,
+        status_to: None,
+        attempts: event.attempts + 1,
     }
 }
 

@@ -5,6 +5,7 @@ use std::{collections::HashSet, time::Duration};
 use db::{
     Client,
     inbox::{self, Claimed, EventOutcome, EventVerdict, Failed},
+    lookups,
 };
 use domain::{ResourceId, Verdict};
 use jiff::{SignedDuration, Timestamp};
@@ -87,7 +88,10 @@ impl Applying {
                     AfterFailure::Again(failed) => {
                         inbox::postpone(client, &failed).await?;
                     }
-                    AfterFailure::Dead(outcome) => inbox::record_outcomes(client, now, &[outcome]).await?,
+                    AfterFailure::Dead(outcome) => {
+                        inbox::record_outcomes(client, now, &[outcome]).await?;
+                        lookups::forget_answers(client, &[event_id]).await?;
+                    }
                 }
                 counter!(names::APPLY_FAILURES, "source" => event.source.clone()).increment(1);
             }
@@ -126,7 +130,7 @@ impl Applying {
     }
 }
 
-fn later(now: Timestamp, delay: Duration) -> Timestamp {
+pub(crate) fn later(now: Timestamp, delay: Duration) -> Timestamp {
     SignedDuration::try_from(delay)
         .ok()
         .and_then(|delay| now.checked_add(delay).ok())

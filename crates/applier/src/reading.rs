@@ -2,15 +2,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use db::inbox::Claimed;
-use profile::{KeptHeaders, Reading, Stored};
+use db::inbox::{Answer, Claimed};
+use profile::{KeptHeaders, Profile, Reading, Stored};
 use service::settings::Configured;
 
-/// Reads an event by its source's profile.
+/// Reads an event by its source's profile: one reading, or one for each resource in what the provider said when it was
+/// asked for the event's sake.
 ///
 /// # Errors
 /// When the source is not configured or reading it panicked: an attempt that failed, to be tried again.
-pub(crate) fn read(configured: &Configured, event: &Claimed) -> Result<Reading, String> {
+pub(crate) fn read(configured: &Configured, event: &Claimed) -> Result<Vec<Reading>, String> {
     let Some(profile) = configured.profiles.get(&event.source) else {
         return Err(format!(
             "source \"{}\" is not configured: add [sources.{0}], then it is tried again",
@@ -27,6 +28,43 @@ pub(crate) fn read(configured: &Configured, event: &Claimed) -> Result<Reading, 
         received_at: event.received_at,
     };
     // A defect in reading one event must cost that event alone.
-    catch_unwind(AssertUnwindSafe(|| profile.read(&stored, &|kind| configured.flow(kind))))
+    catch_unwind(AssertUnwindSafe(|| meaning(profile, &stored, event.answer.as_ref(), configured)))
         .map_err(|_| "reading the event panicked: this is a defect, please report it".to_owned())
+}
+
+/// What the event tells, or what the answer tells in its place.
+fn meaning(
+    profile: &Profile,
+    stored: &Stored<'_>,
+    answer: Option<&Answer>,
+    configured: &Configured,
+) -> Vec<Reading> {
+    let flow_of = |kind: &str| configured.flow(kind);
+    let reading = profile.read(stored, &flow_of);
+    let (Reading::Fetch { fetch, event_type, .. }, Some(answer)) = (&reading, answer) else {
+        return vec![reading];
+    };
+    // A profile that lost the look-up meanwhile asks anew, and the reconciler says what is missing.
+    let Some(fetch) = profile.fetch(fetch) else { return vec![reading] };
+    match answer {
+        Answer::Nothing(reason) => vec![Reading::Ignored(reason.clone())],
+        Answer::Body(body) => match profile.read_answer(fetch, stored, event_type, body, &flow_of) {
+            Ok(readings) if readings.is_empty() => {
+                vec![Reading::Ignored("the provider's answer holds nothing".to_owned())]
+            }
+            Ok(readings) => readings.into_iter().map(told).collect(),
+            Err(error) => vec![Reading::Malformed(format!("the provider's answer: {error}"))],
+        },
+    }
+}
+
+/// An answer is the provider's own word: it cannot lead to another question.
+fn told(reading: Reading) -> Reading {
+    match reading {
+        Reading::Fetch { resource, .. } => {
+            Reading::Malformed(format!("the answer about {} asks again", resource.id))
+        }
+        Reading::Malformed(reason) => Reading::Malformed(format!("the provider's answer: {reason}")),
+        other => other,
+    }
 }

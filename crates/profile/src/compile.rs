@@ -57,8 +57,11 @@ pub(crate) fn profile(spec: &ProfileSpec, setup: &Setup, faults: &mut Faults) ->
     let used = std::mem::take(&mut builder.headers);
     let answers = answers(&spec.receive, faults);
     dedup_has_keys(spec, faults);
-    if spec.version.tie == Tie::Refetch && spec.api.as_ref().is_none_or(|api| api.get.is_none()) {
-        faults.add("version.tie", "asks the provider, but there is no [api.get]");
+    if spec.version.tie == Tie::Refetch {
+        faults.add(
+            "version.tie",
+            "\"refetch\" is not built yet: leave it out, then the rank and the values decide",
+        );
     }
     let (scheme, event) = (scheme?, event?);
     unsigned_only_asks(&scheme, &event, faults);
@@ -84,7 +87,6 @@ pub(crate) fn profile(spec: &ProfileSpec, setup: &Setup, faults: &mut Faults) ->
         gives_up_after,
         event,
         version: version?,
-        tie: spec.version.tie,
         api: api.flatten(),
         items,
         fetches,

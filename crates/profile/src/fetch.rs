@@ -40,6 +40,11 @@ impl Fetch {
 }
 
 impl Profile {
+    /// Whether any event makes the provider be asked.
+    pub fn fetches_any(&self) -> bool {
+        !self.fetches.is_empty()
+    }
+
     /// The look-up of this name.
     pub fn fetch(&self, name: &str) -> Option<&Fetch> {
         self.fetches.get(name)

@@ -32,6 +32,7 @@ mod reading;
 mod rule;
 mod rules;
 mod shape;
+mod shown;
 mod spec;
 mod version;
 
@@ -49,4 +50,3 @@ pub use place::QUERY;
 pub use profile::{Answers, Profile, Setup};
 pub use reader::IDENTIFIER_BYTES_MAX;
 pub use reading::{Reading, Stored};
-pub use version::Tie;

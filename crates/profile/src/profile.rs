@@ -15,7 +15,7 @@ use crate::fetch::Fetch;
 use crate::handshake::Handshake;
 use crate::reader::Reader;
 use crate::spec::ProfileSpec;
-use crate::version::{Tie, VersionRules};
+use crate::version::VersionRules;
 
 /// What one provider's file says, ready to use.
 #[derive(Clone, Debug)]
@@ -36,7 +36,6 @@ pub struct Profile {
     pub(crate) gives_up_after: Option<Duration>,
     pub(crate) event: Reader,
     pub(crate) version: VersionRules,
-    pub(crate) tie: Tie,
     pub(crate) api: Option<Api>,
     pub(crate) items: BTreeMap<String, Reader>,
     pub(crate) fetches: BTreeMap<String, Fetch>,
@@ -148,16 +147,6 @@ impl Profile {
     /// Body of the success answer.
     pub fn success_body(&self) -> &str {
         &self.success_body
-    }
-
-    /// Paths that are blanked in what people are shown.
-    pub fn redact(&self) -> &[String] {
-        &self.redact
-    }
-
-    /// What settles two facts of equal version that tell different things.
-    pub fn tie(&self) -> Tie {
-        self.tie
     }
 
     /// A named reader of the API's items, or the usual one.

@@ -12,7 +12,7 @@ use crate::shape::Leaves;
 /// What settles two facts of equal version that tell different things.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Tie {
+pub(crate) enum Tie {
     /// The status's rank, then the values.
     #[default]
     Rank,

@@ -9,6 +9,7 @@ mod backoff;
 mod failure;
 mod lag;
 mod lead;
+mod lookups;
 mod order;
 mod page;
 mod patience;
@@ -17,6 +18,7 @@ mod pull;
 mod round;
 mod source;
 mod store;
+mod waiting;
 
 use std::sync::Arc;
 
@@ -26,6 +28,7 @@ use service::{Context, Daemon, settings::Demand};
 use tokio::task::JoinSet;
 
 pub use failure::Failure;
+pub use lookups::Served;
 pub use pull::{End, Pulled, Window};
 pub use source::{OpenError, Parts, SourceReader};
 
@@ -47,8 +50,12 @@ pub async fn run(context: Context) -> anyhow::Result<()> {
     let mut leads = JoinSet::new();
     for name in context.configured.profiles.keys() {
         match reader(&context, name) {
-            Ok(reader) => {
-                leads.spawn(lead::keep(reader, context.database.clone()));
+            Ok(leading) => {
+                leads.spawn(lead::keep(leading, context.database.clone()));
+                if context.configured.profiles[name].fetches_any() {
+                    let serving = reader(&context, name).with_context(|| format!("sources.{name}"))?;
+                    leads.spawn(lookups::serve(serving, context.database.clone()));
+                }
             }
             Err(OpenError::Off(reason)) => {
                 tracing::warn!(source = name, "sources.{name} is not reconciled: {reason}");
@@ -56,6 +63,7 @@ pub async fn run(context: Context) -> anyhow::Result<()> {
             Err(error) => return Err(error).with_context(|| format!("sources.{name}")),
         }
     }
+    leads.spawn(waiting::show(context.pool.clone(), context.clock.clone(), context.shutdown.clone()));
     context.health.started();
     // The tasks end with the stop; one that panicked ends the daemon.
     while let Some(ended) = leads.join_next().await {

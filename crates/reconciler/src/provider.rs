@@ -29,6 +29,15 @@ pub(crate) struct Provider {
     pub(crate) response_bytes_max: usize,
 }
 
+/// What a look-up brought.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Looked {
+    /// The answer's bytes.
+    Body(Vec<u8>),
+    /// There is no such thing, by this status.
+    Missing(u16),
+}
+
 /// A call that brought no page.
 #[derive(Debug)]
 pub(crate) enum Trouble {
@@ -56,10 +65,50 @@ impl Provider {
         answer
     }
 
-    fn request(&self, api: &Api, since: Timestamp, page: Option<&str>) -> RequestBuilder {
+    /// Asks once for one resource, at a path with or without a query.
+    pub(crate) async fn look_up(
+        &self,
+        api: &Api,
+        path: &str,
+        missing: &[u16],
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Looked, Trouble> {
+        let answer = self.ask_for(self.authorized(api, self.address(path)), missing, clock).await;
+        let result = answer.as_ref().map_or_else(Trouble::as_str, |_| "ok");
+        counter!(names::RECONCILER_LOOKUPS, "source" => self.source.clone(), "result" => result).increment(1);
+        answer
+    }
+
+    async fn ask_for(
+        &self,
+        request: RequestBuilder,
+        missing: &[u16],
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Looked, Trouble> {
+        let response = self.client.send(request).await?;
+        let status = response.status().as_u16();
+        match missing.contains(&status) {
+            true => Ok(Looked::Missing(status)),
+            false => self.whole(response, clock).await.map(Looked::Body),
+        }
+    }
+
+    /// The address of a path below the API's base.
+    fn address(&self, path: &str) -> Url {
+        let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
         let mut url = self.base.clone();
-        url.set_path(&format!("{}{}", self.base.path().trim_end_matches('/'), api.list.path));
+        url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
+        url.set_query(query);
+        url
+    }
+
+    fn request(&self, api: &Api, since: Timestamp, page: Option<&str>) -> RequestBuilder {
+        let mut url = self.address(&api.list.path);
         url.query_pairs_mut().extend_pairs(api.list.query(since, page));
+        self.authorized(api, url)
+    }
+
+    fn authorized(&self, api: &Api, url: Url) -> RequestBuilder {
         let request = self.client.request(Method::GET, url);
         let request = match api.headers.iter().any(|(name, _)| name == "accept") {
             true => request,
@@ -73,6 +122,10 @@ impl Provider {
 
     async fn ask(&self, request: RequestBuilder, clock: &Arc<dyn Clock>) -> Result<Vec<u8>, Trouble> {
         let response = self.client.send(request).await?;
+        self.whole(response, clock).await
+    }
+
+    async fn whole(&self, response: Response, clock: &Arc<dyn Clock>) -> Result<Vec<u8>, Trouble> {
         if !response.status().is_success() {
             return Err(self.refusal(&response, clock.now()));
         }

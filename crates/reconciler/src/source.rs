@@ -34,6 +34,8 @@ pub struct SourceReader {
     pub(crate) name: String,
     pub(crate) profile: Arc<Profile>,
     pub(crate) api: Api,
+    /// What the profile leaves to the source.
+    pub(crate) constants: Vec<(String, String)>,
     pub(crate) provider: Provider,
     pub(crate) parts: Parts,
     pub(crate) lag: Lag,
@@ -81,6 +83,9 @@ impl SourceReader {
             name: name.to_owned(),
             profile: Arc::clone(profile),
             api: api.clone(),
+            constants: written
+                .map(|source| source.constants.clone().into_iter().collect())
+                .unwrap_or_default(),
             provider,
             lag: Lag::new(name),
             parts,

@@ -60,6 +60,12 @@ pub const RECONCILER_ITEMS: &str = "ordem_reconciler_items_total";
 pub const RECONCILER_RECOVERED: &str = "ordem_reconciler_recovered_total";
 /// Requests to providers' APIs. Labels: `source`, `result`.
 pub const RECONCILER_REQUESTS: &str = "ordem_reconciler_requests_total";
+/// Single look-ups of providers' APIs. Labels: `source`, `result`.
+pub const RECONCILER_LOOKUPS: &str = "ordem_reconciler_lookups_total";
+/// Look-ups that wait. Labels: `source`.
+pub const LOOKUPS_WAITING: &str = "ordem_lookups_waiting";
+/// Age of the oldest look-up that waits, in seconds. Labels: `source`.
+pub const LOOKUPS_OLDEST_SECONDS: &str = "ordem_lookups_oldest_age_seconds";
 /// How far the cursor is behind now, in seconds. Labels: `source`.
 pub const RECONCILER_LAG_SECONDS: &str = "ordem_reconciler_lag_seconds";
 /// Whether this process leads the source. Labels: `source`.

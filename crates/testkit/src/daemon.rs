@@ -1,10 +1,12 @@
 //! Real processes: started, waited for, killed.
 
 use std::{
+    collections::BTreeSet,
     fs::File,
     net::TcpListener,
     path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -15,7 +17,15 @@ use tempfile::TempDir;
 /// # Panics
 /// When the machine has none.
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port").port()
+    // The system may give a port again as soon as it is let go of: two of one daemon must differ.
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    loop {
+        let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        let port = listener.expect("a free port").port();
+        if GIVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(port) {
+            return port;
+        }
+    }
 }
 
 /// The path of one of the workspace's binaries, built beside this test.

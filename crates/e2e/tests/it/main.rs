@@ -12,5 +12,6 @@ mod cluster;
 mod end_to_end;
 mod kills;
 mod load;
+mod lookups;
 mod migrations;
 mod restart_publisher;

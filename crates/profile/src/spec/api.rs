@@ -118,43 +118,18 @@ pub(crate) struct ItemSpec {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StatusSpec {
-    pub(crate) path: Option<String>,
-    pub(crate) header: Option<String>,
-    pub(crate) query: Option<String>,
-    pub(crate) first: Option<Vec<PlaceSpec>>,
-    pub(crate) join: Option<Vec<PlaceSpec>>,
-    pub(crate) cel: Option<String>,
-    #[serde(default)]
-    pub(crate) unsigned: bool,
-    pub(crate) separator: Option<String>,
-    #[serde(default)]
-    pub(crate) lower: bool,
-    #[serde(default)]
-    pub(crate) upper: bool,
-    pub(crate) strip_prefix: Option<String>,
-    pub(crate) default: Option<String>,
+    /// Its values to ours.
     pub(crate) map: BTreeMap<String, String>,
     #[serde(default)]
     pub(crate) unknown: Unknown,
+    #[serde(flatten)]
+    place: TablePlace,
 }
 
 impl StatusSpec {
+    /// The place alone.
     pub(crate) fn place(&self) -> PlaceSpec {
-        PlaceSpec::Table(Box::new(TablePlace {
-            path: self.path.clone(),
-            header: self.header.clone(),
-            query: self.query.clone(),
-            first: self.first.clone(),
-            join: self.join.clone(),
-            cel: self.cel.clone(),
-            unsigned: self.unsigned,
-            separator: self.separator.clone(),
-            lower: self.lower,
-            upper: self.upper,
-            strip_prefix: self.strip_prefix.clone(),
-            default: self.default.clone(),
-            ..TablePlace::default()
-        }))
+        PlaceSpec::Table(Box::new(self.place.clone()))
     }
 }
 

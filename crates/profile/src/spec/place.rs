@@ -100,23 +100,8 @@ pub(crate) struct OwnInstantSpec {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FieldSpec {
-    pub(crate) path: Option<String>,
-    pub(crate) header: Option<String>,
-    pub(crate) query: Option<String>,
-    pub(crate) constant: Option<String>,
-    pub(crate) first: Option<Vec<PlaceSpec>>,
-    pub(crate) join: Option<Vec<PlaceSpec>>,
-    pub(crate) cel: Option<String>,
-    #[serde(default)]
-    pub(crate) unsigned: bool,
-    pub(crate) separator: Option<String>,
-    #[serde(default)]
-    pub(crate) lower: bool,
-    #[serde(default)]
-    pub(crate) upper: bool,
-    pub(crate) strip_prefix: Option<String>,
-    pub(crate) map: Option<BTreeMap<String, String>>,
-    pub(crate) default: Option<String>,
+    #[serde(flatten)]
+    place: TablePlace,
     #[serde(rename = "type")]
     pub(crate) type_: FieldType,
     /// Where the currency of an amount stands.
@@ -128,22 +113,6 @@ pub(crate) struct FieldSpec {
 impl FieldSpec {
     /// The place alone.
     pub(crate) fn place(&self) -> PlaceSpec {
-        PlaceSpec::Table(Box::new(TablePlace {
-            path: self.path.clone(),
-            header: self.header.clone(),
-            query: self.query.clone(),
-            constant: self.constant.clone(),
-            first: self.first.clone(),
-            join: self.join.clone(),
-            hash: None,
-            cel: self.cel.clone(),
-            unsigned: self.unsigned,
-            separator: self.separator.clone(),
-            lower: self.lower,
-            upper: self.upper,
-            strip_prefix: self.strip_prefix.clone(),
-            map: self.map.clone(),
-            default: self.default.clone(),
-        }))
+        PlaceSpec::Table(Box::new(self.place.clone()))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use domain::{FlowSpec, Origin, Value};
-use profile::{Incoming, Profile, Reading, Setup, Stored, Tie};
+use profile::{Incoming, Profile, Reading, Setup, Stored};
 
 use crate::support::ARRIVAL;
 
@@ -78,7 +78,6 @@ const DATA: &str = r#""order":{"id":9007199254740993},"version":3,"currency":"br
 #[test]
 fn it_reads_what_it_says() {
     let profile = full(&[]);
-    assert_eq!(profile.tie(), Tie::Refetch);
     assert_eq!((profile.answers().success, profile.success_body()), (202, "[accepted]"));
     let event = format!(r#"{{"id":"e1","action":"paid","data":{{{DATA}}}}}"#);
     let body = format!(r#"{{"batches":[{{"events":[{{"event":{event}}},{{"event":{event}}}]}}]}}"#);

@@ -19,6 +19,7 @@ impl Check<'_> {
             ("publisher.concurrency", settings.publisher.concurrency),
             ("publisher.attempts_max", settings.publisher.attempts_max as usize),
             ("reconciler.pages_max", settings.reconciler.pages_max as usize),
+            ("reconciler.lookup_concurrency", settings.reconciler.lookup_concurrency),
             ("reconciler.attempts_max", settings.reconciler.attempts_max as usize),
         ];
         for (key, value) in at_least_one {

@@ -154,6 +154,7 @@ pub struct ReconcilerSettings {
     pub lag: Span,
     pub first_lookback: Span,
     pub pages_max: u32,
+    pub lookup_concurrency: usize,
     pub request_timeout: Span,
     pub connect_timeout: Span,
     pub attempts_max: u32,

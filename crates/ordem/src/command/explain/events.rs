@@ -31,7 +31,7 @@ pub(crate) struct Event {
     pub(crate) attempts: i32,
     pub(crate) next_attempt_at: Option<Timestamp>,
     pub(crate) last_error: Option<String>,
-    /// Only with `--body`; bytes that are no UTF-8 are replaced.
+    /// Only with `--body`, with what the profile redacts blanked; bytes that are no UTF-8 are replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) body: Option<String>,
 }
@@ -45,11 +45,18 @@ pub(crate) struct Transition {
 }
 
 /// Puts what is told to what was stored.
-pub(crate) fn all(stored: Vec<EventStory>, told: Vec<Told>, with_body: bool) -> Vec<Event> {
-    stored.into_iter().zip(told).map(|(story, told)| event(story, told, with_body)).collect()
+///
+/// Bodies are shown where `body_of` says how.
+pub(crate) fn all(
+    stored: Vec<EventStory>,
+    told: Vec<Told>,
+    body_of: Option<&dyn Fn(&EventStory) -> String>,
+) -> Vec<Event> {
+    stored.into_iter().zip(told).map(|(story, told)| event(story, told, body_of)).collect()
 }
 
-fn event(story: EventStory, told: Told, with_body: bool) -> Event {
+fn event(story: EventStory, told: Told, body_of: Option<&dyn Fn(&EventStory) -> String>) -> Event {
+    let body = body_of.map(|body_of| body_of(&story));
     let from = story.status_from;
     Event {
         event_id: story.event_id,
@@ -66,6 +73,6 @@ fn event(story: EventStory, told: Told, with_body: bool) -> Event {
         attempts: story.attempts,
         next_attempt_at: story.due_at,
         last_error: story.last_error,
-        body: with_body.then(|| String::from_utf8_lossy(&story.body).into_owned()),
+        body,
     }
 }

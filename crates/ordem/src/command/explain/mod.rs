@@ -6,11 +6,16 @@ mod row;
 mod text;
 mod why;
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use anyhow::bail;
-use db::{Client, operations, resources};
+use db::{
+    Client,
+    operations::{self, EventStory},
+    resources,
+};
 use domain::{ResourceId, Version};
+use profile::{KeptHeaders, Profile};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -91,15 +96,24 @@ impl Args {
                     .to_owned(),
             );
         }
+        let body_of = |event: &EventStory| shown(session.configured.profiles.get(&id.source), event);
         Ok(Story {
             row: resource.map(|resource| Row::of(&resource, times)),
-            events: events::all(stored, told.readings, self.body),
+            events: events::all(stored, told.readings, self.body.then_some(&body_of)),
             effects: effects::all(effects, calls),
             source: id.source,
             kind: id.kind,
             id: id.id,
             notes,
         })
+    }
+}
+
+/// A body as an operator may see it. Without its profile nobody knows what is secret in it.
+fn shown(profile: Option<&Arc<Profile>>, event: &EventStory) -> String {
+    match profile {
+        Some(profile) => profile.shown(&event.body, &KeptHeaders::parse(event.headers.as_deref())),
+        None => "[withheld: its source is not configured]".to_owned(),
     }
 }
 
