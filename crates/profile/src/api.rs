@@ -16,8 +16,8 @@ pub struct Api {
     pub auth: Auth,
     /// Headers sent with each call.
     pub headers: Vec<(String, String)>,
-    /// Reading what changed since an instant.
-    pub list: List,
+    /// Reading what changed since an instant, where the provider has such a list.
+    pub list: Option<List>,
     /// Reading one resource.
     pub get: Option<Get>,
     /// The event type under which items enter the inbox, such as `api.order`.

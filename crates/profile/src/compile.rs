@@ -18,7 +18,7 @@ use crate::profile::{Answers, Profile, Setup};
 use crate::reader::Reader;
 use crate::rule::{Action, Rule};
 use crate::shape::Shape;
-use crate::spec::{ApiSpec, PagingSpec, ProfileSpec, ReceiveSpec, VersionSpec};
+use crate::spec::{ApiSpec, ListSpec, PagingSpec, ProfileSpec, ReceiveSpec, VersionSpec};
 use crate::version::{Criterion, Tie, VersionRules};
 
 /// An instant may lie this far ahead of the event's arrival, unless set.
@@ -207,13 +207,6 @@ pub(crate) struct Builder<'a> {
 
 impl Builder<'_> {
     fn api(&mut self, spec: &ApiSpec, kind: &str) -> Option<Api> {
-        let (paging, next) = match &spec.list.paging {
-            PagingSpec::Token(token) => {
-                (Paging::Token { param: token.param.clone() }, Some(token.next.as_str()))
-            }
-            PagingSpec::Page(page) => (Paging::Page { param: page.param.clone(), first: page.first }, None),
-            PagingSpec::Offset(offset) => (Paging::Offset { param: offset.param.clone() }, None),
-        };
         for name in spec.headers.keys().chain(match &spec.auth {
             Auth::Header { header, .. } => Some(header),
             Auth::Bearer | Auth::Basic | Auth::BasicUser => None,
@@ -222,19 +215,6 @@ impl Builder<'_> {
                 self.faults.add("api", format!("{name:?} is not a header name"));
             }
         }
-        if spec.list.limit == 0 {
-            self.faults.add("api.list.limit", "must be at least 1");
-        }
-        let list = List {
-            path: self.path("api.list.path", &spec.list.path),
-            since_param: spec.list.since_param.clone(),
-            since_format: spec.list.since_format,
-            limit_param: spec.list.limit_param.clone(),
-            limit: spec.list.limit,
-            paging,
-            sorted: spec.list.sorted,
-            query: spec.list.query.clone().into_iter().collect(),
-        };
         let get = spec.get.as_ref().map(|get| {
             if !get.path.contains("{id}") {
                 self.faults.add("api.get.path", "has no {id}");
@@ -244,11 +224,41 @@ impl Builder<'_> {
                 item: self.page("api.get.item", &get.item, None),
             }
         });
-        let page = self.page("api.list.items", &spec.list.items, next);
+        let (list, page) = match &spec.list {
+            Some(list) => {
+                let (list, page) = self.list(list);
+                (Some(list), page)
+            }
+            None => (None, self.page("api.list.items", "", None)),
+        };
         let item = self.item("api.item", &spec.item, kind);
         let event_type = format!("api.{}", spec.item.kind.as_deref().unwrap_or(kind));
         let headers = spec.headers.clone().into_iter().collect();
         Some(Api { auth: spec.auth.clone(), headers, list, get, event_type, item: item?, page })
+    }
+
+    fn list(&mut self, spec: &ListSpec) -> (List, PageShape) {
+        let (paging, next) = match &spec.paging {
+            PagingSpec::Token(token) => {
+                (Paging::Token { param: token.param.clone() }, Some(token.next.as_str()))
+            }
+            PagingSpec::Page(page) => (Paging::Page { param: page.param.clone(), first: page.first }, None),
+            PagingSpec::Offset(offset) => (Paging::Offset { param: offset.param.clone() }, None),
+        };
+        if spec.limit == 0 {
+            self.faults.add("api.list.limit", "must be at least 1");
+        }
+        let list = List {
+            path: self.path("api.list.path", &spec.path),
+            since_param: spec.since_param.clone(),
+            since_format: spec.since_format,
+            limit_param: spec.limit_param.clone(),
+            limit: spec.limit,
+            paging,
+            sorted: spec.sorted,
+            query: spec.query.clone().into_iter().collect(),
+        };
+        (list, self.page("api.list.items", &spec.items, next))
     }
 
     pub(crate) fn path(&mut self, key: &str, path: &str) -> String {

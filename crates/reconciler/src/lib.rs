@@ -49,18 +49,24 @@ pub const DAEMON: Daemon = Daemon {
 pub async fn run(context: Context) -> anyhow::Result<()> {
     let mut leads = JoinSet::new();
     for name in context.configured.profiles.keys() {
-        match reader(&context, name) {
-            Ok(leading) => {
-                leads.spawn(lead::keep(leading, context.database.clone()));
-                if context.configured.profiles[name].fetches_any() {
-                    let serving = reader(&context, name).with_context(|| format!("sources.{name}"))?;
-                    leads.spawn(lookups::serve(serving, context.database.clone()));
-                }
-            }
+        match SourceReader::open(name, parts(&context)) {
+            Ok(reader) => _ = leads.spawn(lead::keep(reader, context.database.clone())),
             Err(OpenError::Off(reason)) => {
                 tracing::warn!(source = name, "sources.{name} is not reconciled: {reason}");
             }
             Err(error) => return Err(error).with_context(|| format!("sources.{name}")),
+        }
+        if context.configured.profiles[name].fetches_any() {
+            match SourceReader::open_for_lookups(name, parts(&context)) {
+                Ok(reader) => _ = leads.spawn(lookups::serve(reader, context.database.clone())),
+                Err(OpenError::Off(reason)) => {
+                    tracing::warn!(
+                        source = name,
+                        "events of sources.{name} that need the provider wait: {reason}"
+                    );
+                }
+                Err(error) => return Err(error).with_context(|| format!("sources.{name}")),
+            }
         }
     }
     leads.spawn(waiting::show(context.pool.clone(), context.clock.clone(), context.shutdown.clone()));
@@ -73,12 +79,11 @@ pub async fn run(context: Context) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn reader(context: &Context, name: &str) -> Result<SourceReader, OpenError> {
-    let parts = Parts {
+fn parts(context: &Context) -> Parts {
+    Parts {
         configured: Arc::clone(&context.configured),
         pool: context.pool.clone(),
         clock: Arc::clone(&context.clock),
         shutdown: context.shutdown.clone(),
-    };
-    SourceReader::open(name, parts)
+    }
 }

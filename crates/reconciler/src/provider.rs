@@ -6,7 +6,7 @@ use domain::Clock;
 use http::StatusCode;
 use jiff::Timestamp;
 use metrics::counter;
-use profile::{Api, Auth};
+use profile::{Api, Auth, List};
 use reqwest::{Method, RequestBuilder, Response};
 use secrecy::ExposeSecret;
 use service::{
@@ -54,11 +54,12 @@ impl Provider {
     pub(crate) async fn page(
         &self,
         api: &Api,
+        list: &List,
         since: Timestamp,
         page: Option<&str>,
         clock: &Arc<dyn Clock>,
     ) -> Result<Vec<u8>, Trouble> {
-        let answer = self.ask(self.request(api, since, page), clock).await;
+        let answer = self.ask(self.request(api, list, since, page), clock).await;
         let result = answer.as_ref().map_or_else(Trouble::as_str, |_| "ok");
         counter!(names::RECONCILER_REQUESTS, "source" => self.source.clone(), "result" => result)
             .increment(1);
@@ -102,9 +103,9 @@ impl Provider {
         url
     }
 
-    fn request(&self, api: &Api, since: Timestamp, page: Option<&str>) -> RequestBuilder {
-        let mut url = self.address(&api.list.path);
-        url.query_pairs_mut().extend_pairs(api.list.query(since, page));
+    fn request(&self, api: &Api, list: &List, since: Timestamp, page: Option<&str>) -> RequestBuilder {
+        let mut url = self.address(&list.path);
+        url.query_pairs_mut().extend_pairs(list.query(since, page));
         self.authorized(api, url)
     }
 

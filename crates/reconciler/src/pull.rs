@@ -5,6 +5,7 @@ use std::{collections::HashSet, time::Duration};
 use db::inbox::Origin;
 use jiff::Timestamp;
 use metrics::counter;
+use profile::List;
 use service::metrics as names;
 
 use crate::{
@@ -131,7 +132,8 @@ impl SourceReader {
         pulled: &mut Pulled,
         progress: &mut (dyn FnMut(&Pulled) + Send),
     ) -> Result<End, Failure> {
-        let mut order = Order::new(self.api.list.sorted);
+        let Some(list) = &self.api.list else { return Ok(End::Complete) };
+        let mut order = Order::new(list.sorted);
         let mut tokens = HashSet::new();
         let mut token: Option<String> = None;
         let mut beyond = 0;
@@ -139,7 +141,7 @@ impl SourceReader {
             let mut body;
             let mut backoff = Backoff::new(self.settings());
             let page = loop {
-                let answer = self.fetch(plan.window.from, token.as_deref(), &mut backoff).await?;
+                let answer = self.fetch(list, plan.window.from, token.as_deref(), &mut backoff).await?;
                 let Some(answer) = answer else { return Ok(End::Stopped) };
                 body = answer;
                 match self.api.page(&body) {
@@ -149,7 +151,7 @@ impl SourceReader {
                 }
             };
             let items = self.read_items(&page.items, &plan.window, &mut order, self.now());
-            let next = self.api.list.next(token.as_deref(), page.items.len(), page.next);
+            let next = list.next(token.as_deref(), page.items.len(), page.next);
             let is_last = next.is_none() || (items.is_beyond && order.is_ascending());
             pulled.newest = pulled.newest.max(items.newest);
             beyond += u32::from(items.newest.is_none() || items.newest > plan.cursor);
@@ -200,12 +202,13 @@ impl SourceReader {
     /// Gets one answer, asking again where that may help; `None` when the stop came first.
     async fn fetch(
         &self,
+        list: &List,
         since: Timestamp,
         token: Option<&str>,
         backoff: &mut Backoff,
     ) -> Result<Option<Vec<u8>>, Failure> {
         loop {
-            let asked = self.provider.page(&self.api, since, token, &self.parts.clock);
+            let asked = self.provider.page(&self.api, list, since, token, &self.parts.clock);
             let Some(answer) = self.parts.shutdown.unless_triggered(asked).await else { return Ok(None) };
             match answer {
                 Ok(body) => return Ok(Some(body)),

@@ -59,8 +59,20 @@ impl SourceReader {
     /// Makes the reader of a source; must run inside a tokio runtime. Nothing is called yet.
     ///
     /// # Errors
-    /// When the source has no API that can be read.
+    /// When the source has no API that can be read, or the API has no list.
     pub fn open(name: &str, parts: Parts) -> Result<Self, OpenError> {
+        let reader = Self::open_for_lookups(name, parts)?;
+        match reader.api.list {
+            Some(_) => Ok(reader),
+            None => Err(OpenError::Off("its profile describes no list of the provider's API".to_owned())),
+        }
+    }
+
+    /// As [`SourceReader::open`], for single look-ups alone: those need no list.
+    ///
+    /// # Errors
+    /// When the source has no API that can be read.
+    pub fn open_for_lookups(name: &str, parts: Parts) -> Result<Self, OpenError> {
         let configured = &parts.configured;
         let profile = configured.profiles.get(name);
         let profile = profile.ok_or_else(|| OpenError::Unusable(format!("there is no source \"{name}\"")))?;

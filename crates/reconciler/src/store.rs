@@ -109,7 +109,7 @@ impl SourceReader {
 
     /// The name of the list's cursor.
     pub(crate) fn cursor_name(&self) -> &str {
-        &self.api.list.path
+        self.api.list.as_ref().map_or("", |list| &list.path)
     }
 
     fn event<'a>(&'a self, item: &'a Item<'a>, origin: Origin, now: Timestamp) -> NewEvent<'a> {

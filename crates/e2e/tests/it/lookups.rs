@@ -88,7 +88,7 @@ impl World {
             clock: self.clock.clone(),
             shutdown: Shutdown::new(),
         };
-        SourceReader::open("shop", parts)
+        SourceReader::open_for_lookups("shop", parts)
     }
 
     fn worker(&self) -> Worker {

@@ -14,4 +14,5 @@ mod kills;
 mod load;
 mod lookups;
 mod migrations;
+mod pagpolar;
 mod restart_publisher;

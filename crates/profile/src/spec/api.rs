@@ -15,7 +15,7 @@ pub(crate) struct ApiSpec {
     /// Headers sent with each call.
     #[serde(default)]
     pub(crate) headers: BTreeMap<String, String>,
-    pub(crate) list: ListSpec,
+    pub(crate) list: Option<ListSpec>,
     pub(crate) get: Option<GetSpec>,
     pub(crate) item: ItemSpec,
     /// Further readers, by name.

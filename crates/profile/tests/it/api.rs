@@ -7,7 +7,7 @@ use crate::support::{loja, loja_with};
 #[test]
 fn a_call_carries_instant_limit_and_token() {
     let profile = loja_with(r#"items = "data""#, "items = \"data\"\nquery = { status = \"any\" }");
-    let list = &profile.api().unwrap().list;
+    let list = profile.api().unwrap().list.as_ref().unwrap();
     let since = "2026-01-02T03:04:05Z".parse().unwrap();
     let query = list.query(since, Some("c2"));
     let shown: Vec<String> = query.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -17,7 +17,7 @@ fn a_call_carries_instant_limit_and_token() {
 
 #[test]
 fn a_list_is_in_no_order_unless_the_profile_says_so() {
-    let sorted = |profile: Profile| profile.api().unwrap().list.sorted;
+    let sorted = |profile: Profile| profile.api().unwrap().list.as_ref().unwrap().sorted;
     assert!(!sorted(loja()));
     assert!(!sorted(loja_with("\nsorted = false\n", "\n")));
     assert!(sorted(loja_with("sorted = false", "sorted = true")));

@@ -7,7 +7,7 @@ use profile::Profile;
 
 use crate::settings::{DatedSecret, Demand, Fault, SecretRef, Settings, Source, check::Check};
 
-const SHIPPED_PROFILES: [(&str, &str); 18] = [
+const SHIPPED_PROFILES: [(&str, &str); 19] = [
     ("adyen", include_str!("../../../../profiles/adyen.toml")),
     ("asaas", include_str!("../../../../profiles/asaas.toml")),
     ("github", include_str!("../../../../profiles/github.toml")),
@@ -19,6 +19,7 @@ const SHIPPED_PROFILES: [(&str, &str); 18] = [
     ("nuvemshop", include_str!("../../../../profiles/nuvemshop.toml")),
     ("paddle", include_str!("../../../../profiles/paddle.toml")),
     ("pagbank", include_str!("../../../../profiles/pagbank.toml")),
+    ("pagpolar", include_str!("../../../../profiles/pagpolar.toml")),
     ("shopify", include_str!("../../../../profiles/shopify.toml")),
     ("square", include_str!("../../../../profiles/square.toml")),
     ("standard_webhooks", include_str!("../../../../profiles/standard_webhooks.toml")),
