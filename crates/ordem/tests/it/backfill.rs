@@ -179,7 +179,11 @@ async fn what_cannot_be_right_ends_with_2_before_anything_is_asked() {
     let unset = ordem(&[("DATABASE_URL", &database)], &["backfill", "loja", "--from", "1h"]).expect(2);
     assert!(unset.err.contains("sources.loja: api_url: env:LOJA_API_URL is not set"), "{}", unset.err);
     let unknown = ordem(&[("DATABASE_URL", &database)], &["backfill", "nobody", "--from", "1h"]).expect(2);
-    assert!(unknown.err.contains("no source \"nobody\" (there are: loja, pagpolar, stripe, wploja)"), "{}", unknown.err);
+    assert!(
+        unknown.err.contains("no source \"nobody\" (there are: loja, pagpolar, stripe, wploja)"),
+        "{}",
+        unknown.err
+    );
     ordem(&[("DATABASE_URL", &database)], &["backfill", "loja"]).expect(2);
     assert_eq!(store.pages_asked(), 0);
 }
