@@ -112,6 +112,19 @@ impl Shape {
         Ok(Leaves { slots, text, type_: OnceCell::new() })
     }
 
+    /// Reads what stands on paths below a value that was taken as a whole.
+    fn below<'de>(
+        &self,
+        node: usize,
+        raw: &'de str,
+        slots: &mut [Option<&'de str>],
+    ) -> Result<(), serde_json::Error> {
+        if self.nodes[node].children.is_empty() {
+            return Ok(());
+        }
+        self.object(node, slots).deserialize(&mut serde_json::Deserializer::from_str(raw))
+    }
+
     fn object<'s, 'o, 'de>(&'s self, node: usize, slots: &'o mut [Option<&'de str>]) -> Object<'s, 'o, 'de> {
         Object { shape: self, node: &self.nodes[node], slots }
     }
@@ -146,15 +159,10 @@ impl<'de> Object<'_, '_, 'de> {
                 continue;
             };
             let Some(raw) = list.next_element::<&RawValue>()?.map(RawValue::get) else { break };
-            let node = &self.shape.nodes[child];
-            if let Some(slot) = node.slot {
+            if let Some(slot) = self.shape.nodes[child].slot {
                 self.slots[slot] = Some(raw);
             }
-            if !node.children.is_empty() {
-                let mut json = serde_json::Deserializer::from_str(raw);
-                let inner = self.shape.object(child, self.slots).deserialize(&mut json);
-                inner.map_err(A::Error::custom)?;
-            }
+            self.shape.below(child, raw, self.slots).map_err(A::Error::custom)?;
         }
         Ok(())
     }
@@ -186,11 +194,7 @@ impl<'de> Visitor<'de> for Object<'_, '_, 'de> {
                 Some(slot) => {
                     let raw = map.next_value::<&RawValue>()?.get();
                     self.slots[slot] = Some(raw);
-                    if !node.children.is_empty() {
-                        let mut json = serde_json::Deserializer::from_str(raw);
-                        let inner = self.shape.object(child, self.slots).deserialize(&mut json);
-                        inner.map_err(A::Error::custom)?;
-                    }
+                    self.shape.below(child, raw, self.slots).map_err(A::Error::custom)?;
                 }
             }
         }
