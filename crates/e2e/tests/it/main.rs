@@ -16,3 +16,5 @@ mod lookups;
 mod migrations;
 mod pagpolar;
 mod restart_publisher;
+mod senders;
+mod system;
