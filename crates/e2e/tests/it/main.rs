@@ -18,3 +18,4 @@ mod pagpolar;
 mod restart_publisher;
 mod senders;
 mod system;
+mod wploja;

@@ -1,16 +1,19 @@
 //! Real daemons on a database of their own, with the shipped configuration and what a test adds to it.
 
-use std::fs;
+use std::{
+    fs,
+    process::{Command, Output},
+};
 
 use tempfile::TempDir;
-use testkit::{Daemon, Database, free_port};
+use testkit::{Daemon, Database, bin, free_port};
 
 /// Daemons that a test starts one by one.
 pub(crate) struct System {
     pub(crate) database: Database,
     pub(crate) daemons: Vec<Daemon>,
     pub(crate) environment: Vec<(&'static str, String)>,
-    _config: TempDir,
+    config: TempDir,
     port: u16,
 }
 
@@ -31,7 +34,7 @@ impl System {
         ];
         all.extend(environment.iter().map(|(key, value)| (*key, (*value).to_owned())));
         let database = Database::create().await;
-        Self { database, daemons: Vec::new(), environment: all, _config: config, port }
+        Self { database, daemons: Vec::new(), environment: all, config, port }
     }
 
     /// Starts a daemon and waits until it is ready; returns its place in `daemons`.
@@ -45,6 +48,25 @@ impl System {
     /// Where a source's webhooks go.
     pub(crate) fn target(&self, source: &str) -> String {
         format!("http://127.0.0.1:{}/webhooks/{source}", self.port)
+    }
+
+    /// The first column of each row, text.
+    pub(crate) async fn strings(&self, sql: &str) -> Vec<String> {
+        let rows = self.database.client().await.query(sql, &[]).await.unwrap();
+        rows.iter().map(|row| row.get(0)).collect()
+    }
+
+    /// Runs the command line's program to its end, which must be a good one.
+    pub(crate) fn ordem(&self, arguments: &[&str]) -> Output {
+        let output = Command::new(bin("ordem"))
+            .args(arguments)
+            .env("DATABASE_URL", self.database.url())
+            .env("ORDEM_CONFIG", self.config.path())
+            .envs(self.environment.iter().map(|(key, value)| (*key, value)))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output
     }
 
     /// What every daemon wrote, for the message of a failure.
