@@ -50,6 +50,7 @@ enum Command {
     Backfill(command::backfill::Args),
     Profile(command::profile::Args),
     Sign(command::sign::Args),
+    Send(command::send::Args),
 }
 
 impl Cli {
@@ -78,7 +79,8 @@ impl Cli {
             Command::Refused(args) => args.run(dir, json).await,
             Command::Backfill(args) => args.run(dir, json).await,
             Command::Profile(args) => args.run(dir, json),
-            Command::Sign(args) => report::print(&args.run()?, json),
+            Command::Sign(args) => report::print(&args.run(dir)?, json),
+            Command::Send(args) => report::print(&args.run(dir).await?, json),
         }
     }
 }

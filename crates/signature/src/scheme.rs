@@ -172,12 +172,47 @@ impl Scheme {
                 let mut all = Signed::default();
                 for (at, check) in checks.iter().enumerate() {
                     let part = key.part(at).ok_or(SignError::Incomplete)?;
-                    let signed = check.sign_all(message, &part)?;
-                    all.headers.extend(signed.headers);
-                    all.query.extend(signed.query);
-                    all.json.extend(signed.json);
+                    all.add(check.sign_all(message, &part)?);
                 }
                 Ok(all)
+            }
+        }
+    }
+
+    /// As [`sign_all`](Self::sign_all), with the first of a source's keys that counts now: for each check of a composed
+    /// scheme, one of its own list. Of several that would do, the first check that can be met is.
+    ///
+    /// # Errors
+    /// As `sign_all`; besides, no key counts now.
+    pub fn sign_with(&self, message: &Message<'_>, keys: &[Key]) -> Result<Signed, SignError> {
+        let own = |at: usize| keys.iter().filter_map(|key| key.part(at)).collect::<Vec<_>>();
+        match &self.0 {
+            Kind::All(checks) => {
+                let mut all = Signed::default();
+                for (at, check) in checks.iter().enumerate() {
+                    all.add(check.sign_with(message, &own(at))?);
+                }
+                Ok(all)
+            }
+            Kind::Any(checks) => {
+                let mut result = Err(SignError::NoKey);
+                for (at, check) in checks.iter().enumerate() {
+                    match check.sign_with(message, &own(at)) {
+                        Ok(signed) => return Ok(signed),
+                        Err(SignError::NoKey) => {}
+                        Err(error) => result = result.and(Err(error)),
+                    }
+                }
+                result
+            }
+            Kind::Hmac(_) | Kind::Standard(_) | Kind::Signed(_) | Kind::Basic(_) | Kind::Unsigned => {
+                let group = self.groups().first().copied();
+                let counts = |key: &&Key| key.counts(message.unix_seconds, group);
+                match keys.iter().find(counts) {
+                    Some(key) => self.sign_all(message, key),
+                    None if self.is_unsigned() => Err(SignError::Unsigned),
+                    None => Err(SignError::NoKey),
+                }
             }
         }
     }

@@ -12,7 +12,9 @@ pub(crate) mod profile;
 pub(crate) mod refused;
 pub(crate) mod replay;
 pub(crate) mod requeue;
+pub(crate) mod send;
 pub(crate) mod sign;
 pub(crate) mod status;
 
 mod moved;
+mod signing;

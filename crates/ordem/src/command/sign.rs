@@ -1,48 +1,42 @@
 //! `ordem sign`: what a correctly signed request carries.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, path::Path};
 
-use domain::Clock as _;
-use jiff::Timestamp;
 use serde::Serialize;
-use service::SystemClock;
-use signature::{Message, Target};
+use signature::Message;
 
-use super::profile::verify;
-use crate::{failure::BadInput, report::Report};
+use super::{
+    profile::verify,
+    signing::{Content, Signer, configured},
+};
+use crate::report::Report;
 
 /// Print the headers, query and JSON values that a correctly signed request carries
 ///
 /// Schemes that sign with the provider's private key cannot be imitated, and say so.
 #[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("signer").required(true).args(["source", "profile"])))]
 pub(crate) struct Args {
-    /// The profile; only its `[verify]` table is read.
-    #[arg(long, value_name = "FILE")]
-    profile: String,
-    /// File with the body; `-` for standard input.
-    #[arg(long, value_name = "FILE")]
-    body: String,
-    /// A variable with the secret.
+    /// Sign as this source of the configuration demands: profile, secret, address and constants are its own.
     #[arg(long, value_name = "NAME")]
-    secret_env: String,
+    source: Option<String>,
+    /// Sign as this profile says; only its `[verify]` table is read, and no configuration.
+    #[arg(long, value_name = "FILE", requires = "secret_env")]
+    profile: Option<String>,
+    /// A variable with the secret, for --profile.
+    #[arg(long, value_name = "NAME", conflicts_with = "source")]
+    secret_env: Option<String>,
+    #[command(flatten)]
+    content: Content,
     /// The message's id, where the scheme signs one.
     #[arg(long, default_value = "evt_1")]
     id: String,
-    /// The instant of signing.
-    #[arg(long, value_name = "INSTANT")]
-    now: Option<Timestamp>,
-    /// File with headers that the signature covers, as `Name: value` lines or a JSON object.
-    #[arg(long, value_name = "FILE")]
-    headers: Option<String>,
-    /// The query of the request, without the question mark.
-    #[arg(long, default_value = "")]
-    query: String,
-    /// The path of the request.
-    #[arg(long, default_value = "/")]
-    path: String,
+    /// The path of the request; `/webhooks/NAME` with --source.
+    #[arg(long)]
+    path: Option<String>,
     /// The address as registered with the provider.
-    #[arg(long, value_name = "URL", default_value = "")]
-    public_url: String,
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
     /// A constant that the signature covers.
     #[arg(long, value_name = "NAME=VALUE", value_parser = verify::pair)]
     constant: Vec<(String, String)>,
@@ -58,24 +52,28 @@ pub(crate) struct Carried {
 
 impl Args {
     /// Signs.
-    pub(crate) fn run(&self) -> anyhow::Result<Carried> {
-        let scheme = verify::scheme(&self.profile, &verify::profile_text(&self.profile)?)?;
-        let (_, keys) = verify::keys(&scheme, &[], std::slice::from_ref(&self.secret_env))?;
-        let headers = self.headers.as_deref().map(verify::headers).transpose()?.unwrap_or_default();
-        let body = verify::bytes(&self.body)?;
-        let now = self.now.unwrap_or_else(|| SystemClock.now()).as_second();
-        let mut message = Message::new(&self.id, now, &body);
+    pub(crate) fn run(&self, dir: &Path) -> anyhow::Result<Carried> {
+        let signer = self.signer(dir)?;
+        let (headers, body) = (self.content.headers()?, self.content.body()?);
+        let mut message = Message::new(&self.id, self.content.now(), &body);
         message.headers = &headers;
-        message.target = Target {
-            method: "POST",
-            path: &self.path,
-            query: &self.query,
-            url: &self.public_url,
-            constants: &self.constant,
-        };
-        let key = keys.first().ok_or_else(|| BadInput::new("no secret"))?;
-        let signed = scheme.sign_all(&message, key).map_err(|error| BadInput::new(error.to_string()))?;
+        let path = self.source.as_ref().map_or_else(|| "/".to_owned(), |name| format!("/webhooks/{name}"));
+        message.target = signer.target(self.path.as_deref().unwrap_or(&path), &self.content.query);
+        let signed = signer.sign(&message)?;
         Ok(Carried { headers: signed.headers, query: signed.query, json: signed.json })
+    }
+
+    fn signer(&self, dir: &Path) -> anyhow::Result<Signer> {
+        let mut signer = match (&self.source, &self.profile, &self.secret_env) {
+            (None, Some(file), Some(secret_env)) => Signer::of_profile(file, secret_env)?,
+            (source, ..) => Signer::of_source(source.as_deref().unwrap_or_default(), &configured(dir)?)?,
+        };
+        if let Some(url) = &self.public_url {
+            signer.public_url.clone_from(url);
+        }
+        // The first of a name counts.
+        signer.constants.splice(0..0, self.constant.iter().cloned());
+        Ok(signer)
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::world::ordem;
 
-const SUBCOMMANDS: [&str; 15] = [
+const SUBCOMMANDS: [&str; 16] = [
     "migrate", "check", "status", "explain", "events", "effects", "replay", "requeue", "discard", "pause",
-    "resume", "refused", "backfill", "profile", "sign",
+    "resume", "refused", "backfill", "profile", "sign", "send",
 ];
 
 #[test]

@@ -13,5 +13,6 @@ mod profile;
 mod refused;
 mod replay;
 mod roles;
+mod send;
 mod status;
 mod world;

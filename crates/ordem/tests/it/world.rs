@@ -15,6 +15,7 @@ use uuid::Uuid;
 pub(crate) const CONFIG: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../config");
 
 /// What the process said, and its exit code.
+#[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) out: String,
     pub(crate) err: String,

@@ -56,6 +56,9 @@ pub enum SignError {
     /// A header, parameter or constant that is signed is missing.
     #[error("a header, query parameter, address or constant that is signed is missing")]
     Incomplete,
+    /// All secrets have come to their end, or are of other lists.
+    #[error("none of the secrets counts now for what has to be signed")]
+    NoKey,
     /// There is nothing to sign with.
     #[error("the source is unsigned")]
     Unsigned,

@@ -62,6 +62,14 @@ pub struct Signed {
     pub json: Vec<(String, String)>,
 }
 
+impl Signed {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.headers.extend(other.headers);
+        self.query.extend(other.query);
+        self.json.extend(other.json);
+    }
+}
+
 /// The request was signed with one of the live secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Verified {

@@ -28,13 +28,14 @@ pub(crate) fn headers(file: &str) -> anyhow::Result<Vec<(String, String)>> {
     }
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     lines
-        .map(|line| {
-            let (name, value) = line
-                .split_once(':')
-                .ok_or_else(|| BadInput::new(format!("{file}: {line:?} is no header")))?;
-            Ok((name.trim().to_owned(), value.trim().to_owned()))
-        })
+        .map(|line| header(line).map_err(|_| BadInput::new(format!("{file}: {line:?} is no header")).into()))
         .collect()
+}
+
+/// `Name: value`
+pub(crate) fn header(line: &str) -> Result<(String, String), String> {
+    let (name, value) = line.split_once(':').ok_or("write 'Name: value'")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 /// The scheme of a profile's file; the rest of the file may still be unfinished.
