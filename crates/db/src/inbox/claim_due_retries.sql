@@ -1,10 +1,14 @@
 -- db::inbox::claim_due_retries
--- As db::inbox::claim, for events whose next attempt is due.
-with due as materialized (
+-- As db::inbox::claim, for events whose next attempt is due. One transaction at a time takes some (the lock's numbers
+-- are "inbo", "retr"): two would share out the events of one resource, and the later ones might be applied first.
+with turn as materialized (
+    select pg_try_advisory_xact_lock(1768841839, 1919251570) as is_ours
+), due as materialized (
     select event_id, attempts
       from ordem_engine.inbox_retries
      where due_at <= $1::timestamptz
-     order by due_at
+       and (select is_ours from turn)
+     order by due_at, event_id
      limit $2::int8
        for update skip locked
 ), sized as materialized (

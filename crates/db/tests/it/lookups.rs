@@ -56,6 +56,29 @@ async fn retried(client: &mut Client, seconds: i64) -> Vec<Claimed> {
     inbox::claim_due_retries(client, at(seconds), LIMIT).await.unwrap()
 }
 
+#[tokio::test]
+async fn two_do_not_share_out_the_retries_of_one_resource() {
+    let database = Database::create().await;
+    let mut client = database.pool().get().await.unwrap();
+    let ids: Vec<Uuid> = (0..3).map(|place| db::ids::new_id_in_order(at(0), place)).collect();
+    let stored: Vec<NewEvent<'_>> = ids.iter().map(|id| event(*id, at(0))).collect();
+    inbox::store(&client, &stored).await.unwrap();
+    inbox::claim_these(&client, &ids).await.unwrap();
+    for id in ids.iter().rev() {
+        let failed = inbox::Failed { event_id: *id, attempts: 1, due_at: at(1), error: "held".to_owned() };
+        inbox::postpone(&client, &failed).await.unwrap();
+    }
+    let two = ClaimLimit { events: 2, ..LIMIT };
+    let first = client.transaction().await.unwrap();
+    let claimed = inbox::claim_due_retries(&first, at(1), two).await.unwrap();
+    assert_eq!(claimed.iter().map(|event| event.event_id).collect::<Vec<_>>(), ids[..2]);
+    let pooled = database.pool().get().await.unwrap();
+    assert!(inbox::claim_due_retries(&pooled, at(1), two).await.unwrap().is_empty());
+    first.commit().await.unwrap();
+    let rest = inbox::claim_due_retries(&pooled, at(1), two).await.unwrap();
+    assert_eq!(rest.iter().map(|event| event.event_id).collect::<Vec<_>>(), ids[2..]);
+}
+
 async fn outcomes(client: &impl GenericClient) -> Vec<Option<String>> {
     let rows = client.query("select outcome from ordem.events order by event_id", &[]).await.unwrap();
     rows.iter().map(|row| row.get(0)).collect()

@@ -1,4 +1,6 @@
-//! The store's API of a case: gives the scripted answers, one a request, in the shape that `loja` has.
+//! The provider's API of a case: gives the scripted answers, one a request.
+//!
+//! Lists are in the shape that `loja` has; single resources are as the case has them, by their address.
 
 use std::{
     collections::VecDeque,
@@ -7,18 +9,22 @@ use std::{
 
 use axum::{
     Router,
+    body::Body,
     extract::{Request, State},
-    http::{Response, StatusCode},
+    http::{Response, Uri},
 };
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use url_query::since;
 
 /// One scripted answer.
+#[derive(Clone)]
 struct Scripted {
     status: u16,
     headers: Vec<(String, String)>,
-    body: String,
+    body: Vec<u8>,
     /// The orders it tells of.
     orders: Vec<String>,
 }
@@ -26,8 +32,19 @@ struct Scripted {
 #[derive(Default)]
 struct Inner {
     script: VecDeque<Scripted>,
+    /// The answers at each address.
+    resources: Vec<Resource>,
     served: Vec<String>,
     since: Vec<Timestamp>,
+}
+
+/// What one address answers, in this order; the last stays.
+struct Resource {
+    path: String,
+    asked: u32,
+    answers: VecDeque<Scripted>,
+    /// Whether the last was given.
+    is_done: bool,
 }
 
 #[derive(Clone)]
@@ -58,6 +75,44 @@ impl Api {
         self.inner.lock().unwrap().script.extend(scripted);
     }
 
+    /// Adds what one address answers next; `loja` has words of its own for orders.
+    pub(crate) fn script_resource(&self, answer: &Value, is_loja: bool) {
+        let request = answer["request"].as_str().unwrap();
+        let path = request.split_once(' ').map_or(request, |(_, path)| path).to_owned();
+        let body = match answer["body_base64"].as_str() {
+            Some(body) => STANDARD.decode(body).unwrap(),
+            None if is_loja && answer["status"] == 200 => order(&answer["body"]).to_string().into_bytes(),
+            None => {
+                answer["body_utf8"].as_str().map_or_else(|| answer["body"].to_string(), str::to_owned).into()
+            }
+        };
+        let one = Scripted { status: status(answer), headers: headers(answer), orders: Vec::new(), body };
+        let times = usize::try_from(answer["times"].as_u64().unwrap_or(1)).unwrap();
+        let answers = std::iter::repeat_n(one, times);
+        let resources = &mut self.inner.lock().unwrap().resources;
+        match resources.iter_mut().find(|resource| resource.path == path) {
+            Some(resource) => {
+                if std::mem::take(&mut resource.is_done) {
+                    resource.answers.clear();
+                }
+                resource.answers.extend(answers);
+            }
+            None => resources.push(Resource { path, asked: 0, answers: answers.collect(), is_done: false }),
+        }
+    }
+
+    /// Whether some address has an answer that was not given yet.
+    pub(crate) fn has_resource(&self) -> bool {
+        self.inner.lock().unwrap().resources.iter().any(|resource| !resource.is_done)
+    }
+
+    /// Addresses that have answers which nobody wanted.
+    pub(crate) fn never_asked(&self) -> Vec<String> {
+        let inner = self.inner.lock().unwrap();
+        let never = inner.resources.iter().filter(|resource| resource.asked == 0);
+        never.map(|resource| resource.path.clone()).collect()
+    }
+
     /// Whether all answers were given.
     pub(crate) fn is_done(&self) -> bool {
         self.inner.lock().unwrap().script.is_empty()
@@ -74,18 +129,49 @@ impl Api {
     }
 }
 
-async fn answer(State(api): State<Api>, request: Request) -> Response<String> {
+async fn answer(State(api): State<Api>, request: Request) -> Response<Body> {
     let mut inner = api.inner.lock().unwrap();
-    inner.since.extend(since(request.uri().query().unwrap_or_default()));
-    let Some(scripted) = inner.script.pop_front() else {
-        return Response::new(json!({"data": [], "next": null}).to_string());
-    };
-    inner.served.extend(scripted.orders);
-    let mut response = Response::builder().status(StatusCode::from_u16(scripted.status).unwrap());
-    for (name, value) in &scripted.headers {
-        response = response.header(name, value);
+    if let Some(resource) = inner.resources.iter_mut().find(|resource| resource.is_at(request.uri())) {
+        return resource.next().response();
     }
-    response.body(scripted.body).unwrap()
+    let since = since(request.uri().query().unwrap_or_default());
+    inner.since.extend(since);
+    match inner.script.pop_front() {
+        Some(scripted) => {
+            inner.served.extend(scripted.orders.iter().cloned());
+            scripted.response()
+        }
+        None if since.is_none() => Response::builder().status(404).body(Body::empty()).unwrap(),
+        None => Response::new(Body::from(json!({"data": [], "next": null}).to_string())),
+    }
+}
+
+impl Resource {
+    /// Whether it is asked for: the case may have more in front of the path, which belongs to the API's base.
+    fn is_at(&self, asked: &Uri) -> bool {
+        let (path, query) = self.path.split_once('?').unwrap_or((&self.path, ""));
+        let has = |pair: &str| asked.query().is_some_and(|query| query.split('&').any(|other| other == pair));
+        path.ends_with(asked.path()) && query.split('&').all(|pair| pair.is_empty() || has(pair))
+    }
+
+    fn next(&mut self) -> Scripted {
+        self.asked += 1;
+        if self.answers.len() > 1 {
+            return self.answers.pop_front().unwrap();
+        }
+        self.is_done = true;
+        self.answers[0].clone()
+    }
+}
+
+impl Scripted {
+    fn response(self) -> Response<Body> {
+        let mut response = Response::builder().status(self.status);
+        for (name, value) in &self.headers {
+            response = response.header(name, value);
+        }
+        response.body(Body::from(self.body)).unwrap()
+    }
 }
 
 /// The token of the next page: only where the file's next request goes on from this answer.
@@ -101,16 +187,21 @@ fn next_page(answer: &Value, following: Option<&Value>) -> Option<String> {
 fn scripted(answer: &Value, next: Option<String>) -> Scripted {
     let list = |key: &str| answer["body"][key].as_array().cloned().unwrap_or_default();
     let data: Vec<Value> = list("orders").iter().map(order).chain(list("events").iter().map(event)).collect();
-    let headers = answer["headers"].as_object().cloned().unwrap_or_default();
     Scripted {
-        status: u16::try_from(answer["status"].as_u64().unwrap()).unwrap(),
-        headers: headers
-            .iter()
-            .map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned()))
-            .collect(),
+        status: status(answer),
+        headers: headers(answer),
         orders: data.iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect(),
-        body: json!({"data": data, "next": next}).to_string(),
+        body: json!({"data": data, "next": next}).to_string().into_bytes(),
     }
+}
+
+fn status(answer: &Value) -> u16 {
+    u16::try_from(answer["status"].as_u64().unwrap()).unwrap()
+}
+
+fn headers(answer: &Value) -> Vec<(String, String)> {
+    let headers = answer["headers"].as_object().cloned().unwrap_or_default();
+    headers.iter().map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned())).collect()
 }
 
 /// An order of the file in the words of `loja`'s API.

@@ -8,11 +8,14 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use super::{notary::Notary, source::Source};
+
 /// Keys of `config` that change how a case is run.
-const CONFIG: [&str; 4] = ["claim_batch", "permanent_after_attempts", "repeat", "workers"];
+const CONFIG: [&str; 5] = ["claim_batch", "permanent_after_attempts", "repeat", "source_timezone", "workers"];
 
 /// Expectations that are judged.
-const EXPECT: [&str; 21] = [
+const EXPECT: [&str; 23] = [
+    "after_step",
     "answer_ms_p99_under",
     "answer_ms_under",
     "attempts_recorded",
@@ -33,6 +36,7 @@ const EXPECT: [&str; 21] = [
     "second_request_since_max",
     "stored_equals_200s",
     "stored_raw_sha256",
+    "verify_input",
     "within_seconds",
 ];
 
@@ -51,8 +55,7 @@ const FAULTS: [&str; 9] = [
 /// One case.
 pub(crate) struct Case {
     pub(crate) id: String,
-    pub(crate) provider: String,
-    pub(crate) secret: String,
+    pub(crate) source: Source,
     pub(crate) clock: Option<Timestamp>,
     pub(crate) config: Map<String, Value>,
     pub(crate) steps: Vec<Step>,
@@ -74,7 +77,10 @@ pub(crate) enum Step {
         delivery: Value,
     },
     Advance(i64),
+    /// What the API answers in a list.
     Api(Value),
+    /// What the API answers at one address.
+    Resource(Value),
     /// Scripts are read before the case begins.
     Destination,
     Fault(Value),
@@ -89,15 +95,17 @@ pub(crate) struct Delivery {
     pub(crate) path: String,
     pub(crate) headers: Vec<(String, Vec<u8>)>,
     pub(crate) body: Vec<u8>,
-    /// How many events the case counts in it.
-    pub(crate) events: usize,
 }
 
 impl Case {
-    pub(crate) fn read(text: &str) -> Self {
-        let file: Value = serde_json::from_str(text).unwrap();
+    /// The error says why the case cannot be run at all.
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        let mut file: Value = serde_json::from_str(text).unwrap();
+        let notary = Notary::of(&file);
+        if let Some(notary) = &notary {
+            file["signing"]["secret"] = notary.public_key().into();
+        }
         let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let secret = word(&file["signing"]["secret"]);
         let expect = file["expect"].clone();
         let merged = |other: &Value| {
             let mut merged = expect.clone();
@@ -108,19 +116,14 @@ impl Case {
         };
         let mut case = Self {
             id: word(&file["id"]),
-            provider: word(&file["provider_style"]),
+            source: Source::of(&file)?,
             clock: file["clock"].as_str().map(|text| text.parse().unwrap()),
             config: file["config"].as_object().cloned().unwrap_or_default(),
             steps: Vec::new(),
             also: file["accept_also"].as_array().into_iter().flatten().map(merged).collect(),
             unknown: Vec::new(),
-            secret,
             expect,
         };
-        if case.provider != "loja" {
-            case.unknown.push("the provider comes with its profile".to_owned());
-            return case;
-        }
         case.steps = file["steps"].as_array().unwrap().iter().map(|step| case.step(step)).collect();
         for key in case.config.keys().filter(|key| !CONFIG.contains(&key.as_str())) {
             case.unknown.push(format!("config {key}"));
@@ -132,17 +135,29 @@ impl Case {
         case.unknown.append(&mut unknown);
         case.unknown.sort();
         case.unknown.dedup();
-        case
+        if let Some(notary) = &notary {
+            case.each_delivery(|delivery| notary.sign(delivery));
+        }
+        Ok(case)
+    }
+
+    fn each_delivery(&mut self, change: impl Fn(&mut Delivery)) {
+        for step in &mut self.steps {
+            match step {
+                Step::Deliver(delivery) => change(delivery),
+                Step::Parallel(deliveries) => deliveries.iter_mut().for_each(&change),
+                _ => {}
+            }
+        }
     }
 
     fn step(&mut self, step: &Value) -> Step {
         let of = |key: &str| step.get(key);
         if let Some(delivery) = of("deliver") {
-            return Step::Deliver(Delivery::read(delivery, &self.secret));
+            return Step::Deliver(self.delivery(delivery));
         }
         if let Some(all) = of("parallel").and_then(Value::as_array) {
-            let deliveries = all.iter().map(|one| Delivery::read(&one["deliver"], &self.secret));
-            return Step::Parallel(deliveries.collect());
+            return Step::Parallel(all.iter().map(|one| self.delivery(&one["deliver"])).collect());
         }
         if let Some(same) = of("parallel_same") {
             let times = same["times"].as_u64().unwrap();
@@ -152,11 +167,10 @@ impl Case {
             return Step::Advance(seconds);
         }
         if let Some(answer) = of("api_returns") {
-            if answer["request"].as_str().is_some_and(|request| request.starts_with("GET /orders/")) {
-                self.unknown.push("step api_returns for one order".to_owned());
-                return Step::Unknown;
-            }
-            return Step::Api(answer.clone());
+            let request = answer["request"].as_str().unwrap_or_default();
+            let is_list = self.source.is_shared() && !request.starts_with("GET /orders/");
+            let step = if is_list { Step::Api } else { Step::Resource };
+            return step(answer.clone());
         }
         if of("destination_returns").is_some() {
             return Step::Destination;
@@ -168,6 +182,10 @@ impl Case {
         let name = step.as_object().and_then(|step| step.keys().next()).cloned().unwrap_or_default();
         self.unknown.push(format!("step {name}"));
         Step::Unknown
+    }
+
+    fn delivery(&self, delivery: &Value) -> Delivery {
+        Delivery::read(delivery, &self.source)
     }
 
     /// A number of `config`.
@@ -197,7 +215,7 @@ impl Case {
 }
 
 impl Delivery {
-    pub(crate) fn read(delivery: &Value, secret: &str) -> Self {
+    pub(crate) fn read(delivery: &Value, source: &Source) -> Self {
         let text = |key: &str| delivery.get(key).and_then(Value::as_str);
         let mut headers = Vec::new();
         for (name, value) in delivery["headers"].as_object().unwrap() {
@@ -213,24 +231,20 @@ impl Delivery {
         } else {
             let body = gzip(&repeated(&delivery["body_gzip_of"]));
             // Two compressors need not agree on every byte, so this one body is signed here.
-            sign(&mut headers, secret, &body);
+            sign(&mut headers, &source.secrets[0], &body);
             body
         };
-        let events = match serde_json::from_slice::<Value>(&body) {
-            Ok(Value::Array(events)) => events.len().max(1),
-            _ => 1,
-        };
         let method = text("method").unwrap_or("POST").to_owned();
-        let path = text("path").unwrap_or("/webhooks/loja").to_owned();
-        Self { method, path, headers, body, events }
+        let path = text("path").map_or_else(|| format!("/webhooks/{}", source.name), str::to_owned);
+        Self { method, path, headers, body }
     }
 
     /// The `n`-th of many: its number put in, and signed anew.
-    pub(crate) fn numbered(delivery: &Value, n: u64, secret: &str) -> Self {
-        let mut delivery = Self::read(delivery, secret);
+    pub(crate) fn numbered(delivery: &Value, n: u64, source: &Source) -> Self {
+        let mut delivery = Self::read(delivery, source);
         let body = String::from_utf8(delivery.body).unwrap().replace("{n}", &n.to_string());
         delivery.body = body.into_bytes();
-        sign(&mut delivery.headers, secret, &delivery.body);
+        sign(&mut delivery.headers, &source.secrets[0], &delivery.body);
         delivery
     }
 }

@@ -12,24 +12,14 @@ use sha2::{Digest, Sha256};
 use super::{
     case::Case,
     play::{Group, Seen},
+    rows::Rows,
     stage::Stage,
 };
 
-/// Greater versions are instants in a scheme of the files' own.
-const SEQUENCE_MAX: i64 = 1_000_000_000_000;
-
-/// The rows that a case ends in.
+/// The rows that a case ends in, and the bodies it stored.
 struct Ended {
-    orders: BTreeMap<String, Order>,
-    effects: BTreeMap<String, Vec<String>>,
+    rows: Rows,
     bodies: Vec<Vec<u8>>,
-}
-
-struct Order {
-    status: String,
-    version: i64,
-    total: Option<i64>,
-    email: Option<String>,
 }
 
 /// The differences to the expectation, or to the alternative that is nearest.
@@ -40,11 +30,13 @@ pub(crate) async fn differences(case: &Case, stage: &Stage<'_>, seen: &Seen) -> 
         let mut found = Vec::new();
         http(expect, seen, &mut found);
         inbox_result(expect, seen, &mut found);
+        after_steps(expect, seen, &mut found);
         ended.orders(expect, &mut found);
         ended.effects(expect, &mut found);
         ended.bodies(expect, &mut found);
         times(expect, seen, &mut found);
         calls(expect, stage, &mut found);
+        found.extend(stage.api.never_asked().iter().map(|path| format!("{path} was never asked for")));
         rows(expect, stage, seen, &mut found).await;
         if best.as_ref().is_none_or(|best| found.len() < best.len()) {
             best = Some(found);
@@ -56,25 +48,9 @@ pub(crate) async fn differences(case: &Case, stage: &Stage<'_>, seen: &Seen) -> 
 impl Ended {
     async fn read(stage: &Stage<'_>) -> Self {
         let client = &stage.house.client;
-        let name = "case when source = 'loja' then '' else source || '/' end";
-        let sql =
-            format!("select {name} || id, status, version, total_minor, customer_email from ordem.orders");
-        let mut orders = BTreeMap::new();
-        for row in client.query(&sql, &[]).await.unwrap() {
-            let order =
-                Order { status: row.get(1), version: row.get(2), total: row.get(3), email: row.get(4) };
-            orders.insert(row.get(0), order);
-        }
-        let sql = format!(
-            "select {name} || resource_id, effect from ordem_engine.effects order by resource_id, sequence"
-        );
-        let mut effects: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for row in client.query(&sql, &[]).await.unwrap() {
-            effects.entry(row.get(0)).or_default().push(row.get(1));
-        }
         let sql = "select body from ordem_engine.inbox_events order by event_id";
         let bodies = client.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
-        Self { orders, effects, bodies }
+        Self { rows: Rows::read(client, stage.source).await, bodies }
     }
 
     fn orders(&self, expect: &Value, found: &mut Vec<String>) {
@@ -82,24 +58,10 @@ impl Ended {
             return;
         }
         let expected = expect["orders"].as_object().unwrap();
-        for id in self.orders.keys().filter(|id| !expected.contains_key(*id)) {
+        for id in self.rows.orders.keys().filter(|id| !expected.contains_key(*id)) {
             found.push(format!("order {id} should not be there"));
         }
-        for (id, wanted) in expected {
-            let Some(order) = self.orders.get(id) else {
-                found.push(format!("order {id} is missing"));
-                continue;
-            };
-            let version = wanted["version"].as_i64().filter(|version| *version < SEQUENCE_MAX);
-            let same = wanted["status"] == order.status.as_str()
-                && wanted["total_cents"].as_i64() == order.total
-                && wanted["customer_email"].as_str() == order.email.as_deref()
-                && version.is_none_or(|version| version == order.version);
-            if !same {
-                let Order { status, version, total, email } = order;
-                found.push(format!("order {id} is {status}@{version} {total:?} {email:?}, not {wanted}"));
-            }
-        }
+        orders_are(&self.rows, expected, "at the end", found);
     }
 
     fn effects(&self, expect: &Value, found: &mut Vec<String>) {
@@ -110,8 +72,8 @@ impl Ended {
             Some(any_of) => any_of.as_array().unwrap().iter().collect(),
             None => vec![&expect["effects"]],
         };
-        if !one_of.iter().any(|effects| by_order(effects) == self.effects) {
-            found.push(format!("effects are {:?}, not {one_of:?}", self.effects));
+        if !one_of.iter().any(|effects| by_order(effects) == self.rows.effects) {
+            found.push(format!("effects are {:?}, not {one_of:?}", self.rows.effects));
         }
     }
 
@@ -132,6 +94,29 @@ impl Ended {
             if body.as_ref() != Some(&wanted) {
                 found.push(format!("{path} is {body:?}, not {wanted}"));
             }
+        }
+    }
+}
+
+fn orders_are(rows: &Rows, expected: &Map<String, Value>, when: &str, found: &mut Vec<String>) {
+    for (id, wanted) in expected {
+        match rows.orders.get(id) {
+            None => found.push(format!("order {id} is missing {when}")),
+            Some(order) if order.is(wanted) => {}
+            Some(order) => found.push(format!("order {id} is {order:?} {when}, not {wanted}")),
+        }
+    }
+}
+
+/// What orders must have been after a step, counted from one.
+fn after_steps(expect: &Value, seen: &Seen, found: &mut Vec<String>) {
+    for (step, expected) in pairs(expect, "after_step") {
+        let rows = step.parse().ok().and_then(|step: usize| seen.after.get(&step));
+        match rows {
+            Some(rows) => {
+                orders_are(rows, expected.as_object().unwrap(), &format!("after step {step}"), found);
+            }
+            None => found.push(format!("there is no step {step}")),
         }
     }
 }

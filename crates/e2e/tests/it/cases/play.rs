@@ -6,20 +6,23 @@ use std::{
     time::Duration,
 };
 
-use db::inbox::{NewEvent, Origin};
-use domain::{Clock, ResourceId};
 use futures_util::future::{join, join_all};
 use serde_json::Value;
-use testkit::{Event, Line};
+use testkit::Line;
 use tokio::{task::JoinHandle, time::Instant};
 use tokio_postgres::Client;
 use uuid::Uuid;
 
 use super::{
     case::{Case, Delivery, Step},
-    stage::{Receiver, Stage},
+    receiver::Receiver,
+    rows::Rows,
+    stage::Stage,
     wire::{self, Answer},
 };
+
+/// Turns of five seconds that an event may wait.
+const WAITS_MAX: u32 = 200;
 
 /// Events that came together: by one step, or by one round of the reconciler.
 pub(crate) struct Group {
@@ -39,6 +42,8 @@ pub(crate) struct Seen {
     pub(crate) groups: Vec<Group>,
     pub(crate) outcomes: HashMap<Uuid, String>,
     pub(crate) peak_memory_mib: Option<u64>,
+    /// The rows after each step, counted from one, where the case asks for them.
+    pub(crate) after: HashMap<usize, Rows>,
     /// How long each order that has a limit took to appear.
     pub(crate) appeared: HashMap<String, Duration>,
 }
@@ -52,9 +57,9 @@ pub(crate) struct Play<'a> {
     receiver: Option<Receiver>,
     /// Receivers of other regions.
     regions: HashMap<String, Receiver>,
-    line: Option<Line>,
-    held: Option<Client>,
-    transaction: Option<Client>,
+    pub(crate) line: Option<Line>,
+    pub(crate) held: Option<Client>,
+    pub(crate) transaction: Option<Client>,
     publishing: Vec<JoinHandle<()>>,
 }
 
@@ -87,6 +92,8 @@ impl<'a> Play<'a> {
             self.line = Some(line);
         } else if self.measures_receiver() {
             self.receiver = Some(house.another_receiver(&house.database.url(), &[]).await);
+        } else if self.case.clock.is_some() || !self.case.source.is_shared() {
+            self.receiver = Some(self.stage.receiver().await);
         }
     }
 
@@ -97,7 +104,7 @@ impl<'a> Play<'a> {
     /// Plays all steps.
     pub(crate) async fn run(mut self) -> (Stage<'a>, Seen) {
         let mut api_answers: Vec<&Value> = Vec::new();
-        for step in &self.case.steps {
+        for (at, step) in self.case.steps.iter().enumerate() {
             match step {
                 Step::Api(answer) => api_answers.push(answer),
                 Step::Advance(seconds) => {
@@ -112,6 +119,10 @@ impl<'a> Play<'a> {
                     self.step(other).await;
                 }
             }
+            if self.case.expect.get("after_step").is_some() {
+                let rows = Rows::read(&self.stage.house.client, self.stage.source).await;
+                self.seen.after.insert(at + 1, rows);
+            }
         }
         self.reconcile(&api_answers).await;
         self.finish().await;
@@ -123,11 +134,15 @@ impl<'a> Play<'a> {
             Step::Deliver(delivery) => self.deliver(vec![delivery.clone()], false).await,
             Step::Parallel(deliveries) => self.deliver(deliveries.clone(), false).await,
             Step::ParallelSame { times, delivery } => {
-                let secret = &self.case.secret;
-                let all = (0..*times).map(|n| Delivery::numbered(delivery, n, secret)).collect();
+                let source = &self.case.source;
+                let all = (0..*times).map(|n| Delivery::numbered(delivery, n, source)).collect();
                 self.deliver(all, true).await;
             }
             Step::Fault(fault) => self.fault(fault).await,
+            Step::Resource(answer) => {
+                self.stage.api.script_resource(answer, self.case.source.is_shared());
+                self.settle().await;
+            }
             Step::Advance(_) | Step::Api(_) | Step::Destination | Step::Unknown => {}
         }
     }
@@ -140,7 +155,9 @@ impl<'a> Play<'a> {
         }));
         let answers = sending.await;
         let events = deliveries.iter().enumerate();
-        let entries = events.flat_map(|(at, delivery)| std::iter::repeat_n(at, delivery.events)).collect();
+        let entries = events
+            .flat_map(|(at, delivery)| std::iter::repeat_n(at, self.stage.events_in(delivery)))
+            .collect();
         let rows = self.arrivals().await;
         self.seen.groups.push(Group { answers, entries, told: None, rows, is_one_entry });
         self.settle().await;
@@ -165,18 +182,22 @@ impl<'a> Play<'a> {
         }
     }
 
-    async fn arrivals(&mut self) -> Vec<(Uuid, String)> {
+    pub(crate) async fn arrivals(&mut self) -> Vec<(Uuid, String)> {
         let rows = self.stage.arrived(&self.known).await;
         self.known.extend(rows.iter().map(|(id, _)| *id));
         rows
     }
 
     /// Applies and publishes what is due, unless an order's lock is held by the case.
-    async fn settle(&mut self) {
+    pub(crate) async fn settle(&mut self) {
         if self.held.is_some() {
             return;
         }
         self.stage.apply().await;
+        // What is not scripted yet is not asked for yet.
+        while self.stage.api.has_resource() && self.stage.look_up().await > 0 {
+            self.stage.apply().await;
+        }
         if self.case.has_destination() && !self.publisher_is_a_process() {
             self.publishing.extend(self.stage.publish().await);
         }
@@ -204,112 +225,38 @@ impl<'a> Play<'a> {
         panic!("{}: the reconciler does not ask for all that is scripted", self.case.id);
     }
 
-    async fn fault(&mut self, fault: &Value) {
-        let house = self.stage.house;
-        let order = fault["order"].as_str().unwrap_or_default();
-        match fault["fault"].as_str().unwrap() {
-            "database_down" => self.line.as_ref().unwrap().open(false),
-            "database_up" => self.line.as_ref().unwrap().open(true),
-            "slow_database" => {
-                let delay = Duration::from_millis(fault["ms"].as_u64().unwrap());
-                self.line.as_ref().unwrap().delay(delay);
-            }
-            "hold_order_lock" => {
-                let client = house.database.client().await;
-                let resource =
-                    ResourceId { source: "loja".into(), kind: "order".into(), id: order.to_owned() };
-                let number = db::resources::lock_numbers([&resource])[0];
-                client.execute("select pg_advisory_lock($1)", &[&number]).await.unwrap();
-                self.held = Some(client);
-            }
-            "begin_and_hold" => self.transaction = Some(self.begin_and_hold(order).await),
-            "commit" => {
-                self.transaction.take().unwrap().batch_execute("commit").await.unwrap();
-                self.arrivals().await;
-                self.settle().await;
-            }
-            "purge_inbox_rows" => self.purge(fault).await,
-            "replay_dead_letter" => {
-                self.requeue(fault["effect"].as_str().unwrap()).await;
-                self.settle().await;
-            }
-            // Part of how the receiver was started.
-            _ => {}
-        }
-    }
-
-    /// An event of this order in a transaction that stays open.
-    async fn begin_and_hold(&self, order: &str) -> Client {
-        let client = self.stage.house.database.client().await;
-        client.batch_execute("begin").await.unwrap();
-        let mut event = Event::new(order, "paid", 2);
-        event.json["data"]["customer_email"] = "a@example.com".into();
-        let (body, now) = (event.body(), self.stage.clock.now());
-        let stored = NewEvent {
-            event_id: db::ids::new_id(now),
-            source: "loja",
-            dedup_key: Some("held"),
-            body_hash: 0,
-            event_type: Some("order.paid"),
-            kind: Some("order"),
-            resource_id: Some(order),
-            origin: Origin::Webhook,
-            received_at: now,
-            headers: None,
-            body: &body,
-        };
-        let statement = client.prepare(db::inbox::STORE).await.unwrap();
-        db::inbox::store_with(&client, &statement, &[stored]).await.unwrap();
-        client
-    }
-
-    /// Forgets events and keys, as retention does.
-    async fn purge(&mut self, fault: &Value) {
-        self.note_outcomes().await;
-        let age = jiff::SignedDuration::from_secs(fault["older_than_seconds"].as_i64().unwrap());
-        let oldest = self.stage.clock.now().checked_sub(age).unwrap();
-        let house = self.stage.house;
-        let old = "select event_id from ordem_engine.inbox_events where received_at < $1";
-        for table in ["inbox_outcomes", "inbox_keys", "inbox_events"] {
-            let sql = format!("delete from ordem_engine.{table} where event_id in ({old})");
-            house.client.execute(&sql, &[&oldest]).await.unwrap();
-        }
-    }
-
-    /// As an operator would: the command line, which may refuse.
-    async fn requeue(&self, name: &str) {
-        let (order, effect) = name.split_once(':').unwrap();
-        let sql = "select effect_id from ordem.effects where resource_id = $1 and effect = $2";
-        let row = self.stage.house.client.query_one(sql, &[&order, &effect]).await.unwrap();
-        let url = self.stage.house.database.url();
-        let output = std::process::Command::new(testkit::bin("ordem"))
-            .env("DATABASE_URL", url)
-            .arg("--config")
-            .arg(self.stage.config.path())
-            .args(["requeue", "--effect", &row.get::<_, Uuid>(0).to_string()])
-            .output()
-            .unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.code() != Some(2), "ordem requeue: {said}");
-    }
-
     async fn finish(&mut self) {
         if self.held.is_some() {
             self.wait_behind_the_lock().await;
         }
         self.held = None;
         self.settle().await;
+        self.wait_for_all().await;
         if self.publisher_is_a_process() && self.case.has_destination() {
             self.publish_by_a_process().await;
         } else if self.measures_receiver() {
             let receiver = self.receiver.as_ref().unwrap();
-            self.seen.peak_memory_mib = peak_memory_mib(receiver.daemon.pid());
+            self.seen.peak_memory_mib = receiver.pid().and_then(peak_memory_mib);
         }
         self.stage.destination.release();
         for round in self.publishing.drain(..) {
             round.await.unwrap();
         }
         self.note_outcomes().await;
+    }
+
+    /// Events wait for the provider's answer, or for another worker, as long as they would: only the clock goes faster.
+    async fn wait_for_all(&mut self) {
+        for _ in 0..WAITS_MAX {
+            if self.stage.waiting().await == 0 {
+                return;
+            }
+            self.stage.clock.advance_seconds(5);
+            self.settle().await;
+            while self.stage.look_up().await > 0 {
+                self.settle().await;
+            }
+        }
     }
 
     /// Workers run into the lock that the case holds; others' orders must not wait behind it. At the end the lock is
@@ -339,8 +286,6 @@ impl<'a> Play<'a> {
             }
         }));
         join(looking, passing).await;
-        // Events of an order that was held have their next turn a second later.
-        self.stage.clock.advance_seconds(2);
     }
 
     async fn publish_by_a_process(&mut self) {
@@ -352,7 +297,7 @@ impl<'a> Play<'a> {
         self.seen.peak_memory_mib = peak_memory_mib(daemon.pid());
     }
 
-    async fn note_outcomes(&mut self) {
+    pub(crate) async fn note_outcomes(&mut self) {
         let sql = "select event_id, coalesce(outcome, 'pending') from ordem.events";
         for row in self.stage.house.client.query(sql, &[]).await.unwrap() {
             self.seen.outcomes.insert(row.get(0), row.get(1));

@@ -6,15 +6,21 @@ use applier::Worker;
 use db::{PlanShape, Pool};
 use domain::{Clock, SettableClock};
 use jiff::Timestamp;
+use profile::Incoming;
 use publisher::Courier;
 use reconciler::{Parts, SourceReader};
 use service::{Context, Health, Shutdown, SystemClock, settings::Configured};
 use tempfile::TempDir;
-use testkit::{Daemon, Database, free_port};
+use testkit::{Database, free_port};
 use tokio_postgres::Client;
 use uuid::Uuid;
 
-use super::{api::Api, case::Case, destination::Destination};
+use super::{
+    api::Api,
+    case::{Case, Delivery},
+    destination::Destination,
+    receiver::Receiver,
+};
 
 const SECRET: &str = "segredo_de_teste_loja";
 const EFFECT_SECRET: &str = "whsec_c2VncmVkbyBkYSBzZXBhcmHDp8Ojbw==";
@@ -22,7 +28,10 @@ const EFFECT_SECRET: &str = "whsec_c2VncmVkbyBkYSBzZXBhcmHDp8Ojbw==";
 const CLOCK_AT_LEAST: &str = "2026-11-02T00:00:00Z";
 
 /// Everything of a case goes from these, and what refers to others goes first.
-const TABLES: [&str; 14] = [
+const TABLES: [&str; 17] = [
+    "lookup_events",
+    "lookups",
+    "inbox_answers",
     "inbox_queue",
     "inbox_retries",
     "inbox_outcomes",
@@ -39,12 +48,6 @@ const TABLES: [&str; 14] = [
     "paused_destinations",
 ];
 
-/// A receiver and its port.
-pub(crate) struct Receiver {
-    pub(crate) daemon: Daemon,
-    pub(crate) port: u16,
-}
-
 /// What all cases share.
 pub(crate) struct House {
     pub(crate) database: Database,
@@ -57,32 +60,32 @@ pub(crate) struct House {
 /// What one case has for itself.
 pub(crate) struct Stage<'a> {
     pub(crate) house: &'a House,
+    /// The name of the case's source.
+    pub(crate) source: &'a str,
     pub(crate) clock: Arc<SettableClock>,
     pub(crate) destination: Destination,
     pub(crate) api: Api,
     pub(crate) workers: Vec<Worker>,
     pub(crate) config: TempDir,
     configured: Arc<Configured>,
-    /// Whether arrivals are set to the case's clock.
-    has_clock: bool,
 }
 
 impl House {
     pub(crate) async fn new() -> Self {
         let database = Database::create().await;
         let config = tempfile::tempdir().unwrap();
-        write_config(config.path(), "");
+        write_config(config.path(), &loja(config.path()));
         let mut options = database.options();
         options.plans = PlanShape::Pinned;
         options.connections_max = 24;
         let pool = db::pool(&options, tokio::runtime::Handle::current()).unwrap();
-        let receiver = start_receiver(&database.url(), config.path(), &[]).await;
+        let receiver = Receiver::process(&database.url(), config.path(), &[]).await;
         Self { client: database.client().await, pool, receiver, config, database }
     }
 
     /// Another receiver, on the same database by this address.
     pub(crate) async fn another_receiver(&self, url: &str, environment: &[(&str, &str)]) -> Receiver {
-        start_receiver(url, self.config.path(), environment).await
+        Receiver::process(url, self.config.path(), environment).await
     }
 
     /// What a receiver says that does not start: its exit code and its log.
@@ -113,7 +116,7 @@ impl House {
 }
 
 impl<'a> Stage<'a> {
-    pub(crate) async fn set(house: &'a House, case: &Case, destination: Destination) -> Self {
+    pub(crate) async fn set(house: &'a House, case: &'a Case, destination: Destination) -> Self {
         let api = Api::start().await;
         let config = tempfile::tempdir().unwrap();
         let mut sections = format!("[applier]\nbatch_max = {}\n", case.number("claim_batch", 1000));
@@ -124,6 +127,12 @@ impl<'a> Stage<'a> {
         // The waits that a provider asks for are real time here, so they are capped.
         sections +=
             "[reconciler]\nallow_addresses = [\"127.0.0.0/8\"]\nlag = \"0s\"\nretry_after_max = \"1s\"\n";
+        sections += &format!("[receiver]\nlisten = \"127.0.0.1:{}\"\n", free_port());
+        sections += "[service]\nprofiles_dir = \"profiles\"\n";
+        sections += &match case.source.is_shared() {
+            true => loja(config.path()),
+            false => case.source.write(config.path()),
+        };
         write_config(config.path(), &sections);
         std::fs::write(config.path().join("api_url"), api.url()).unwrap();
         std::fs::write(config.path().join("url"), destination.url()).unwrap();
@@ -132,13 +141,13 @@ impl<'a> Stage<'a> {
         let clock = case.clock.unwrap_or_else(|| SystemClock.now().max(at_least));
         let mut stage = Self {
             house,
+            source: &case.source.name,
             clock: Arc::new(SettableClock::new(clock)),
             destination,
             api,
             workers: Vec::new(),
             config,
             configured,
-            has_clock: case.clock.is_some(),
         };
         stage.workers = (0..case.number("workers", 1)).map(|_| stage.worker()).collect();
         stage
@@ -146,6 +155,18 @@ impl<'a> Stage<'a> {
 
     pub(crate) fn worker(&self) -> Worker {
         Worker::new(&self.context())
+    }
+
+    /// A receiver with the case's sources and its clock.
+    pub(crate) async fn receiver(&self) -> Receiver {
+        Receiver::here(self.context()).await
+    }
+
+    /// How many events the source's profile sees in a request.
+    pub(crate) fn events_in(&self, delivery: &Delivery) -> usize {
+        let headers = &delivery.headers[..];
+        let incoming = Incoming { body: &delivery.body, headers: &headers };
+        self.configured.profiles[self.source].envelopes(&incoming).len().max(1)
     }
 
     fn context(&self) -> Context {
@@ -161,10 +182,6 @@ impl<'a> Stage<'a> {
 
     /// Events that are not among these, in the order of their arrival, with their resource.
     pub(crate) async fn arrived(&self, known: &HashSet<Uuid>) -> Vec<(Uuid, String)> {
-        if self.has_clock {
-            let sql = "update ordem_engine.inbox_events set received_at = $1 where origin = 'webhook'";
-            self.house.client.execute(sql, &[&self.clock.now()]).await.unwrap();
-        }
         let sql = "select event_id, coalesce(resource_id, '') from ordem.events order by event_id";
         let rows = self.house.client.query(sql, &[]).await.unwrap();
         rows.iter().map(|row| (row.get(0), row.get(1))).filter(|(id, _)| !known.contains(id)).collect()
@@ -206,45 +223,59 @@ impl<'a> Stage<'a> {
         None
     }
 
-    /// One round of reading the store's API.
+    /// One round of reading the list of the store's API.
     pub(crate) async fn reconcile(&self) {
-        let parts = Parts {
+        SourceReader::open(self.source, self.parts()).unwrap().round().await;
+    }
+
+    /// Reads what events wait for and is due: how many addresses.
+    pub(crate) async fn look_up(&self) -> usize {
+        if !self.configured.profiles[self.source].fetches_any() {
+            return 0;
+        }
+        let reader = SourceReader::open_for_lookups(self.source, self.parts()).unwrap();
+        reader.serve_once().await.unwrap().lookups
+    }
+
+    /// Events that wait for the provider's answer, or for their turn.
+    pub(crate) async fn waiting(&self) -> i64 {
+        let sql = "select count(*) from ordem.events where coalesce(outcome, 'fetching') = 'fetching'";
+        self.house.count(sql).await
+    }
+
+    fn parts(&self) -> Parts {
+        Parts {
             configured: self.configured.clone(),
             pool: self.house.pool.clone(),
             clock: self.clock.clone(),
             shutdown: Shutdown::new(),
-        };
-        SourceReader::open("loja", parts).unwrap().round().await;
+        }
     }
 }
 
-async fn start_receiver(url: &str, config: &Path, environment: &[(&str, &str)]) -> Receiver {
-    let port = free_port();
-    let mut all = vec![
-        ("ORDEM_TEST_CONFIG", config.display().to_string()),
-        ("ORDEM__RECEIVER__LISTEN", format!("127.0.0.1:{port}")),
-    ];
-    all.extend(environment.iter().map(|(key, value)| (*key, (*value).to_owned())));
-    let mut daemon = Daemon::start("receiver", url, &all);
-    daemon.ready().await;
-    Receiver { daemon, port }
-}
-
 /// `loja`, and the same provider twice more: two accounts are two sources.
-fn write_config(dir: &Path, sections: &str) {
-    let write = |file: &str, text: &str| std::fs::write(dir.join(file), text).unwrap();
-    write("secret", SECRET);
-    write("effect_secret", EFFECT_SECRET);
-    write("api_token", "token");
+fn loja(dir: &Path) -> String {
     let at = dir.display();
-    let mut text = sections.to_owned();
+    std::fs::write(dir.join("secret"), SECRET).unwrap();
+    let mut text = String::new();
     for source in ["loja", "conta-a", "conta-b"] {
         text += &format!("[sources.{source}]\nprofile = \"loja\"\nsecrets = [\"file:{at}/secret\"]\n");
         if source == "loja" {
             text += &format!("api_url = \"file:{at}/api_url\"\napi_token = \"file:{at}/api_token\"\n");
         }
     }
-    text += "[destinations.fulfillment]\ntype = \"http\"\n";
-    text += &format!("url = \"file:{at}/url\"\nsecrets = [\"file:{at}/effect_secret\"]\n");
+    text
+}
+
+/// `sections` and the destination.
+fn write_config(dir: &Path, sections: &str) {
+    let write = |file: &str, text: &str| std::fs::write(dir.join(file), text).unwrap();
+    write("effect_secret", EFFECT_SECRET);
+    write("api_token", "token");
+    let at = dir.display();
+    let text = format!(
+        "{sections}[destinations.fulfillment]\ntype = \"http\"\nurl = \"file:{at}/url\"\n\
+         secrets = [\"file:{at}/effect_secret\"]\n"
+    );
     write("cases.toml", &text);
 }

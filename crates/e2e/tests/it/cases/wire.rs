@@ -28,12 +28,12 @@ pub(crate) async fn send(port: u16, path: &str, delivery: &Delivery) -> Answer {
 async fn exchange(port: u16, path: &str, delivery: &Delivery) -> String {
     let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     let (mut from, mut to) = stream.into_split();
-    let mut request = format!(
-        "{} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n",
-        delivery.method,
-        delivery.body.len(),
-    )
-    .into_bytes();
+    let mut request =
+        format!("{} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", delivery.method)
+            .into_bytes();
+    if !delivery.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-length")) {
+        request.extend(format!("Content-Length: {}\r\n", delivery.body.len()).into_bytes());
+    }
     for (name, value) in &delivery.headers {
         request.extend(name.as_bytes());
         request.extend(b": ");
