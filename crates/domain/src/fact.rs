@@ -1,6 +1,9 @@
 //! An event understood: which resource, which status, which version, which fields.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +47,9 @@ pub struct Fact {
     pub status: String,
     /// The fields it tells. What it leaves out or calls null is not in here.
     pub fields: BTreeMap<String, Value>,
+    /// Those of its fields that never fall at the provider, such as the sum of all refunds. All facts of a source agree
+    /// on them.
+    pub growing: BTreeSet<String>,
     /// The provider's name for the event.
     pub event_type: String,
     /// What makes two deliveries the same event.

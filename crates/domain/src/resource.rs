@@ -1,6 +1,9 @@
 //! The row of one resource: the fold of all facts ever told about it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -34,11 +37,14 @@ pub struct Resource {
 
 impl Resource {
     /// Takes over the fields of a fact. A newer value wins over an older one whatever came first; of two
-    /// values at one version the smaller wins, so that the values settle it and not their arrival.
+    /// values at one version the smaller wins, and of a field that grows the larger, so that the values settle it and
+    /// not their arrival.
     pub(crate) fn merge_fields(&mut self, fact: &Fact) {
         for (name, value) in &fact.fields {
-            let wins = self.fields.get(name).is_none_or(|field| {
-                fact.version > field.version || (fact.version == field.version && value < &field.value)
+            let wins = self.fields.get(name).is_none_or(|field| match fact.version.cmp(&field.version) {
+                Ordering::Equal if fact.growing.contains(name) => *value > field.value,
+                Ordering::Equal => *value < field.value,
+                newer => newer.is_gt(),
             });
             if wins {
                 self.fields.insert(name.clone(), Field { value: value.clone(), version: fact.version });

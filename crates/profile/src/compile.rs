@@ -45,6 +45,7 @@ pub(crate) fn profile(spec: &ProfileSpec, setup: &Setup, faults: &mut Faults) ->
         declared: &spec.options,
         headers: Vec::new(),
         has_forms: spec.receive.body != BodyForm::Json,
+        growing: BTreeMap::new(),
     };
     let event = builder.event(&spec.event, &spec.dedup);
     // The answers of an API are JSON, whatever its webhooks are.
@@ -203,6 +204,8 @@ pub(crate) struct Builder<'a> {
     pub(crate) headers: Vec<String>,
     /// Whether events may be forms, where all values are texts.
     pub(crate) has_forms: bool,
+    /// Each field's `grows`, as it was first told.
+    pub(crate) growing: BTreeMap<String, bool>,
 }
 
 impl Builder<'_> {

@@ -43,6 +43,8 @@ pub(crate) struct Field {
     pub(crate) spelling: Spelling,
     /// Whether all values are texts here, so that the text of a number is one.
     pub(crate) all_texts: bool,
+    /// Whether it never falls at the provider.
+    pub(crate) grows: bool,
 }
 
 /// The fields in the order to read them: amounts come last, for their scale hangs on the currency.
@@ -108,6 +110,10 @@ impl Field {
 }
 
 impl FieldType {
+    pub(crate) fn is_number(self) -> bool {
+        matches!(self, Self::Integer | Self::MoneyMinor | Self::MoneyDecimal)
+    }
+
     /// What a text says where there is nothing but texts.
     fn of_text(self, leaf: Leaf<'_>) -> Leaf<'_> {
         match (self, leaf) {

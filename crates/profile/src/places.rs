@@ -126,10 +126,22 @@ impl Builder<'_> {
             let currency = spec.currency.as_ref().and_then(|place| self.place(&key, place, shape));
             let spelling = self.own_spelling(&key, spec.zone.as_deref(), spec.epoch);
             let all_texts = self.has_forms || !place.is_typed();
-            let field = Field { name: name.clone(), place, type_: spec.type_, currency, spelling, all_texts };
-            fields.insert(name.clone(), field);
+            let (type_, grows) = (spec.type_, self.grows(&key, name, spec));
+            let name = name.clone();
+            fields.insert(name.clone(), Field { name, place, type_, currency, spelling, all_texts, grows });
         }
         fields
+    }
+
+    /// Whether the field grows. Two facts of one version would not settle it alike, if only one of them said so.
+    fn grows(&mut self, key: &str, name: &str, spec: &FieldSpec) -> bool {
+        if spec.grows && !spec.type_.is_number() {
+            self.faults.add(key, "`grows` is of numbers");
+        }
+        if *self.growing.entry(name.to_owned()).or_insert(spec.grows) != spec.grows {
+            self.faults.add(key, "says `grows` in one place and not in another");
+        }
+        spec.grows
     }
 
     pub(crate) fn condition(

@@ -168,7 +168,9 @@ impl Profile {
             .map_err(malformed)?;
         let fields = field::read(&rule.fields, leaves, stored.headers).map_err(malformed)?;
         let event_key = stored.event_key.to_owned();
-        Ok(Fact { version, status, fields, event_type: event_type.to_owned(), event_key })
+        let growing = rule.fields.iter().filter(|field| field.grows && fields.contains_key(&field.name));
+        let growing = growing.map(|field| field.name.clone()).collect();
+        Ok(Fact { version, status, fields, growing, event_type: event_type.to_owned(), event_key })
     }
 }
 

@@ -17,6 +17,7 @@ fn row() -> Resource {
         version,
         status: status.to_owned(),
         fields,
+        growing: BTreeSet::new(),
         event_type: String::new(),
         event_key: String::new(),
     };

@@ -11,6 +11,7 @@ fn facts(max: usize) -> impl Strategy<Value = Vec<Fact>> {
         |(status, major, rank, fields)| {
             let mut told = fact(STATUSES[status], major);
             told.version = Version::new(major, rank);
+            told.growing.insert("field_1".to_owned());
             for (name, value) in fields {
                 told.fields.insert(format!("field_{name}"), Value::Integer(value));
             }

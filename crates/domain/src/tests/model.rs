@@ -42,6 +42,7 @@ pub(super) fn fact(status: &str, major: i64) -> Fact {
         version: Version::new(major, 0),
         status: status.to_owned(),
         fields: BTreeMap::new(),
+        growing: BTreeSet::new(),
         event_type: format!("order.{status}"),
         event_key: format!("{status}@{major}"),
     }
@@ -76,9 +77,10 @@ pub(super) fn model(facts: &[Fact], flow: &Flow) -> Row {
     let mut fields: BTreeMap<String, (Value, Version)> = BTreeMap::new();
     for fact in &sorted {
         for (name, value) in &fact.fields {
+            let later = |known| if fact.growing.contains(name) { value > known } else { value < known };
             let older = fields
                 .get(name)
-                .is_none_or(|(known, at)| *at < fact.version || (*at == fact.version && value < known));
+                .is_none_or(|(known, at)| *at < fact.version || (*at == fact.version && later(known)));
             if older {
                 fields.insert(name.clone(), (value.clone(), fact.version));
             }

@@ -17,5 +17,6 @@ mod migrations;
 mod pagpolar;
 mod restart_publisher;
 mod senders;
+mod stripe;
 mod system;
 mod wploja;

@@ -108,6 +108,9 @@ pub(crate) struct FieldSpec {
     pub(crate) currency: Option<PlaceSpec>,
     pub(crate) zone: Option<String>,
     pub(crate) epoch: Option<Epoch>,
+    /// Whether it never falls at the provider, so that of two values at one version the larger is the later.
+    #[serde(default)]
+    pub(crate) grows: bool,
 }
 
 impl FieldSpec {

@@ -88,3 +88,14 @@ fn several_faults_are_shown_at_once() {
     let keys: Vec<_> = faults.iter().map(|fault| fault.key.as_str()).collect();
     assert_eq!(faults.len(), 4, "{keys:?}");
 }
+
+#[test]
+fn a_number_that_grows_does_so_wherever_it_is_read() {
+    let field = "path = \"data.total_cents\", type = \"money_minor\"";
+    let here = faults(field, &format!("{field}, grows = true"));
+    assert!(here.iter().any(|fault| fault.contains("in one place and not in another")), "{here:?}");
+    let text = faults("data.currency\", type = \"text\"", "data.currency\", type = \"text\", grows = true");
+    assert!(text.iter().any(|fault| fault.contains("`grows` is of numbers")), "{text:?}");
+    let everywhere = LOJA.replace("type = \"money_minor\"", "type = \"money_minor\", grows = true");
+    assert!(Profile::parse("profiles/loja.toml", &everywhere).is_ok());
+}

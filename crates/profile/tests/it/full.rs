@@ -101,6 +101,7 @@ fn it_reads_what_it_says() {
         ] {
             assert_eq!(fact.fields.get(name), Some(&value), "{name}");
         }
+        assert_eq!(fact.growing, BTreeSet::from(["cents".to_owned()]));
     }
 }
 
