@@ -2,6 +2,7 @@
 
 mod fake;
 mod fates;
+mod ripple;
 mod rows;
 
 use std::collections::HashMap;
