@@ -2,8 +2,8 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-stop test lint fmt bench up down
-export KEEP ORDERS SEED BENCH_ORDERS CONNECTIONS ROUNDS REFERENCE
+.PHONY: help demo demo-stop test lint fmt fuzz bench up down
+export KEEP ORDERS SEED BENCH_ORDERS CONNECTIONS ROUNDS REFERENCE FUZZ_SECONDS
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,6 +19,9 @@ test: ## Run every test, with a PostgreSQL of its own
 
 lint: ## Check formatting, Clippy, scripts, migrations, Kubernetes and compose files
 	@deploy/local/lint.sh
+
+fuzz: ## Fuzz what reads strangers' bytes, where nightly and cargo-fuzz are installed (FUZZ_SECONDS=20 for each target)
+	@deploy/local/fuzz.sh
 
 fmt: ## Format the Rust code
 	cargo fmt --all

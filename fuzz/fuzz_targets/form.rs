@@ -1,16 +1,9 @@
-//! Whatever bytes a form has: nothing panics, and the applier names the same resource as the receiver did.
-//!
-//! `cargo +nightly fuzz run form` at the root of the repository.
+//! `cargo +nightly fuzz run form fuzz/corpus/form fuzz/seeds/form` at the root of the repository: any bytes as forms.
 
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
+#[path = "../targets/mod.rs"]
+#[allow(dead_code, reason = "each target is one of several")]
+mod targets;
 
-mod agree;
-
-fuzz_target!(|input: &[u8]| {
-    let form = ("content-type", &b"application/x-www-form-urlencoded"[..]);
-    agree::check(input, &[form, ("x-topic", b"order")]);
-    let latin = ("content-type", &b"application/x-www-form-urlencoded; charset=latin1"[..]);
-    agree::check(input, &[latin, (":query", input)]);
-});
+libfuzzer_sys::fuzz_target!(|input: &[u8]| targets::form::check(input));

@@ -11,5 +11,6 @@ mod properties;
 mod reading;
 mod rules;
 mod samples;
+mod seeds;
 mod shipped;
 mod support;

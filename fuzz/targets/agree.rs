@@ -9,12 +9,12 @@ use profile::{Incoming, KeptHeaders, Origin, Profile, Reading, Stored};
 /// Inflated, no body becomes larger.
 const BYTES_MAX: usize = 1024 * 1024;
 
-const FULL: &str = include_str!("../../../crates/profile/tests/it/full.toml");
+const FULL: &str = include_str!("../../crates/profile/tests/it/full.toml");
 
 /// A profile of every key; the same without its form field, so that fields are the event; and a plain one.
 static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
     let bare = FULL.replace("unwrap = \"payload\"", "").replace("split = \"batches[].events[].event\"", "");
-    let plain = include_str!("../../../profiles/loja.toml");
+    let plain = include_str!("../../profiles/loja.toml");
     [FULL, &bare, plain].map(|text| Profile::parse("fuzz.toml", text).unwrap()).into()
 });
 
