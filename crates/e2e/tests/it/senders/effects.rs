@@ -14,7 +14,7 @@ use testkit::{Event, eventually};
 use super::{bodies::alterations, libraries};
 use crate::system::System;
 
-const SECRETS: [&str; 2] =
+pub(super) const SECRETS: [&str; 2] =
     ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_c2VncmVkbyBkYSBzZXBhcmHDp8Ojbw=="];
 const SETTINGS: &str = r#"
 [destinations.fulfillment]
@@ -34,7 +34,7 @@ async fn remember(State(calls): State<Calls>, headers: HeaderMap, body: Bytes) -
 }
 
 /// The calls that the publisher makes for an order that was paid, then canceled, with a text that must be escaped.
-async fn effects() -> Vec<(Value, String)> {
+pub(super) async fn effects() -> Vec<(Value, String)> {
     let calls = Calls::default();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/effects", listener.local_addr().unwrap());

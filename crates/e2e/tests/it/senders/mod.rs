@@ -4,3 +4,4 @@ mod bodies;
 mod effects;
 pub(crate) mod libraries;
 mod webhooks;
+mod wordpress;
