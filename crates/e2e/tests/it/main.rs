@@ -19,4 +19,5 @@ mod restart_publisher;
 mod senders;
 mod stripe;
 mod system;
+mod wordpress;
 mod wploja;
