@@ -25,6 +25,9 @@ async fn busy() -> World {
             "delete from ordem_engine.inbox_queue where event_id = '{id}';
              insert into ordem_engine.inbox_retries values ('{id}', now() - interval '1 second', 1, 'x');
              insert into ordem_engine.cursors values ('loja', 'orders', '{cursor}', now());
+             insert into ordem_engine.lookups (lookup_id, source, fetch_name, resource_id, asked_at, due_at, last_error)
+             values (gen_random_uuid(), 'loja', 'order', 'ped_8', now() - interval '1 minute', now(), 'answered 500'),
+                    (gen_random_uuid(), 'loja', 'order', 'ped_9', now() - interval '5 seconds', now(), null);
              insert into ordem_engine.paused_destinations values ('fulfillment', now(), 'stocktaking');
              insert into ordem_engine.refused_requests
              values (ordem_engine.first_id(now()), 'loja', now(), 'mismatch', '{{}}', 'x', 1)",
@@ -65,6 +68,12 @@ async fn everything_that_waits_or_went_wrong_is_counted() {
     let cursor = &status["sources"][0]["cursors"][0];
     assert_eq!(cursor["name"], "orders");
     assert!((120..180).contains(&cursor["age_seconds"].as_u64().unwrap()));
+    let lookups = &status["lookups"][0];
+    assert_eq!(
+        (&lookups["source"], &lookups["waiting"], &lookups["failing"]),
+        (&json!("loja"), &json!(2), &json!(1))
+    );
+    assert!((60..120).contains(&lookups["oldest_seconds"].as_u64().unwrap()));
     assert_eq!(status["refused"], json!([{"source": "loja", "reason": "mismatch", "samples": 1}]));
 }
 
@@ -84,5 +93,6 @@ async fn an_idle_system_says_so() {
     let status = world.json(&["status"]);
     assert_eq!(status["inbox"]["oldest_seconds"], json!(null));
     assert_eq!(status["destinations"][0]["pending"], 0);
+    assert_eq!(status["lookups"], json!([]));
     assert!(world.ordem(&["status"]).expect(0).out.contains("inbox: 0 pending ("));
 }

@@ -6,6 +6,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use db::{
     ids::first_id,
+    lookups::{self, LookupBacklog},
     operations::{self, DestinationBacklog, RecentRefusal},
 };
 use jiff::{SignedDuration, Timestamp};
@@ -34,6 +35,8 @@ pub(crate) struct Status {
     recent: Recent,
     sources: Vec<Source>,
     destinations: Vec<Destination>,
+    /// What waits for a provider's word, for each source that has any.
+    lookups: Vec<Lookups>,
     /// Samples of refused requests of the last hour.
     refused: Vec<RecentRefusal>,
 }
@@ -89,6 +92,18 @@ struct Cursor {
     updated_at: Timestamp,
 }
 
+/// Look-ups of a source: thin events said that something happened, and the provider has not told what.
+#[derive(Debug, Serialize)]
+struct Lookups {
+    source: String,
+    /// Resources that are or will be asked about.
+    waiting: i64,
+    /// Those of them whose last attempt failed.
+    failing: i64,
+    /// How long ago the oldest was asked for.
+    oldest_seconds: u64,
+}
+
 /// A destination that is configured or has effects.
 #[derive(Debug, Serialize)]
 struct Destination {
@@ -132,6 +147,13 @@ impl State {
     }
 }
 
+impl Lookups {
+    fn of(backlog: LookupBacklog, now: Timestamp) -> Self {
+        let LookupBacklog { source, lookups: waiting, failing, oldest } = backlog;
+        Self { source, waiting, failing, oldest_seconds: seconds_between(oldest, now) }
+    }
+}
+
 impl Args {
     /// Asks.
     pub(crate) async fn run(&self, dir: &Path) -> anyhow::Result<Status> {
@@ -143,6 +165,7 @@ impl Args {
         let outcomes = operations::recent_outcomes(&client, first_id(hour_ago), EVENTS_MAX).await?;
         let destinations = operations::destination_backlogs(&client, now).await?;
         let cursors = operations::cursors(&client).await?;
+        let lookups = lookups::backlog(&client).await?;
         let refused = operations::recent_refusals(&client, first_id(hour_ago)).await?;
         let in_trouble = |outcome: &str| {
             trouble.iter().find(|counted| counted.outcome == outcome).map_or(0, |counted| counted.events)
@@ -163,6 +186,7 @@ impl Args {
             recent: recent(outcomes, hour_ago),
             sources: sources(&session.configured, cursors, now),
             destinations: all_destinations(&session.configured, destinations, now),
+            lookups: lookups.into_iter().map(|backlog| Lookups::of(backlog, now)).collect(),
             refused,
         })
     }

@@ -33,6 +33,13 @@ impl Report for Status {
         let headings =
             ["destination", "state", "pending", "due", "leased", "retrying", "oldest", "dead", "paused"];
         section(&mut text, "destinations", &table(&headings, self.destinations.iter().map(destination)));
+        let lookups = self.lookups.iter().map(|lookups| {
+            let counts = [lookups.waiting, lookups.failing].map(|count| count.to_string());
+            let [waiting, failing] = counts;
+            vec![lookups.source.clone(), waiting, failing, age(lookups.oldest_seconds)]
+        });
+        let lookups = table(&["source", "waiting", "failing", "oldest"], lookups);
+        section(&mut text, "look-ups at providers", &lookups);
         let refused = self
             .refused
             .iter()
