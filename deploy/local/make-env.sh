@@ -26,6 +26,17 @@ OPERATOR_DB_PASSWORD=$(bytes 24)
 LOJA_WEBHOOK_SECRET=$(bytes 32)
 LOJA_API_TOKEN=$(bytes 32)
 FULFILLMENT_SECRET=$(whsec)
+
+# Further sources of config/sources.toml are off until their lines are taken in here; then: docker compose up -d
+#PAGPOLAR_WEBHOOK_TOKEN=
+#PAGPOLAR_API_URL=
+#PAGPOLAR_API_TOKEN=
+#STRIPE_WEBHOOK_SECRET=
+#STRIPE_API_URL=
+#STRIPE_API_TOKEN=
+#WPLOJA_WEBHOOK_SECRET=
+#WPLOJA_API_URL=
+#WPLOJA_API_TOKEN=
 EOF
 }
 

@@ -1,5 +1,6 @@
 //! What `docs/ARCHITECTURE.md` promises about the parts, as far as a test can see it.
 
+mod deployments;
 mod files;
 mod manifests;
 mod parts;
