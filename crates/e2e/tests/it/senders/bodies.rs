@@ -11,7 +11,7 @@ const TEXTS: [(&str, &str); 6] = [
 ];
 
 /// Members that nobody reads, and that not every reader of JSON takes.
-const UNREAD: &str = r#""unread": [1.0, 1.50, -0, 1E2, 1e400, 123456789012345678901234567890, "\u0000", {"": null}], "a": 1, "a": 2"#;
+const UNREAD: &str = r#""unread": [1.0, 1.50, -0, 1E2, 1e400, 123456789012345678901234567890, "\u0000", "\ud800 \udc00\ud800", {"": null}], "a": 1, "a": 2"#;
 
 /// More than a number of 64 bits with a point can hold.
 pub(crate) const BIG: i64 = 9_007_199_254_740_993;
