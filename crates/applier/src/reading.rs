@@ -24,6 +24,7 @@ pub(crate) fn read(configured: &Configured, event: &Claimed) -> Result<Vec<Readi
         origin: event.origin,
         body: &event.body,
         headers: &headers,
+        event_type: event.event_type.as_deref(),
         event_key: event.dedup_key.as_deref().unwrap_or_default(),
         received_at: event.received_at,
     };

@@ -47,6 +47,7 @@ fn main() {
         origin: Origin::Webhook,
         body: &body,
         headers: &headers,
+        event_type: None,
         event_key: "evt_1",
         received_at: Timestamp::UNIX_EPOCH,
     };

@@ -7,7 +7,6 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 use signature::Scheme;
 
-use crate::api::{Api, Auth, Get, List, PageShape, Paging};
 use crate::decode::{BodyForm, Decoding};
 use crate::dedup::Policy;
 use crate::document::Split;
@@ -17,8 +16,7 @@ use crate::place::QUERY;
 use crate::profile::{Answers, Profile, Setup};
 use crate::reader::Reader;
 use crate::rule::{Action, Rule};
-use crate::shape::Shape;
-use crate::spec::{ApiSpec, ListSpec, PagingSpec, ProfileSpec, ReceiveSpec, VersionSpec};
+use crate::spec::{ProfileSpec, ReceiveSpec, VersionSpec};
 use crate::version::{Criterion, Tie, VersionRules};
 
 /// An instant may lie this far ahead of the event's arrival, unless set.
@@ -67,7 +65,8 @@ pub(crate) fn profile(spec: &ProfileSpec, setup: &Setup, faults: &mut Faults) ->
     let (scheme, event) = (scheme?, event?);
     unsigned_only_asks(&scheme, &event, faults);
     criterion_has_places("event", spec.version.criterion, &event, faults);
-    for (key, reader) in api.iter().flatten().map(|api| ("api.item", &api.item)) {
+    let item = api.iter().flatten().filter_map(|api| api.item.as_ref());
+    for (key, reader) in item.map(|item| ("api.item", item)) {
         criterion_has_places(key, spec.version.criterion, reader, faults);
     }
     let kept_headers = kept_headers(&scheme, used, &spec.receive.keep_headers);
@@ -209,72 +208,10 @@ pub(crate) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn api(&mut self, spec: &ApiSpec, kind: &str) -> Option<Api> {
-        for name in spec.headers.keys().chain(match &spec.auth {
-            Auth::Header { header, .. } => Some(header),
-            Auth::Bearer | Auth::Basic | Auth::BasicUser => None,
-        }) {
-            if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
-                self.faults.add("api", format!("{name:?} is not a header name"));
-            }
-        }
-        let get = spec.get.as_ref().map(|get| {
-            if !get.path.contains("{id}") {
-                self.faults.add("api.get.path", "has no {id}");
-            }
-            Get {
-                path: self.path("api.get.path", &get.path),
-                item: self.page("api.get.item", &get.item, None),
-            }
-        });
-        let (list, page) = match &spec.list {
-            Some(list) => {
-                let (list, page) = self.list(list);
-                (Some(list), page)
-            }
-            None => (None, self.page("api.list.items", "", None)),
-        };
-        let item = self.item("api.item", &spec.item, kind);
-        let event_type = format!("api.{}", spec.item.kind.as_deref().unwrap_or(kind));
-        let headers = spec.headers.clone().into_iter().collect();
-        Some(Api { auth: spec.auth.clone(), headers, list, get, event_type, item: item?, page })
-    }
-
-    fn list(&mut self, spec: &ListSpec) -> (List, PageShape) {
-        let (paging, next) = match &spec.paging {
-            PagingSpec::Token(token) => {
-                (Paging::Token { param: token.param.clone() }, Some(token.next.as_str()))
-            }
-            PagingSpec::Page(page) => (Paging::Page { param: page.param.clone(), first: page.first }, None),
-            PagingSpec::Offset(offset) => (Paging::Offset { param: offset.param.clone() }, None),
-        };
-        if spec.limit == 0 {
-            self.faults.add("api.list.limit", "must be at least 1");
-        }
-        let list = List {
-            path: self.path("api.list.path", &spec.path),
-            since_param: spec.since_param.clone(),
-            since_format: spec.since_format,
-            limit_param: spec.limit_param.clone(),
-            limit: spec.limit,
-            paging,
-            sorted: spec.sorted,
-            query: spec.query.clone().into_iter().collect(),
-        };
-        (list, self.page("api.list.items", &spec.items, next))
-    }
-
     pub(crate) fn path(&mut self, key: &str, path: &str) -> String {
         if !path.starts_with('/') {
             self.faults.add(key, format!("{path:?} does not start with a slash"));
         }
         path.to_owned()
-    }
-
-    pub(crate) fn page(&mut self, key: &str, items: &str, next: Option<&str>) -> PageShape {
-        let mut shape = Shape::new();
-        let items = (!items.is_empty()).then(|| self.path_in(key, items, &mut shape)).flatten();
-        let next = next.and_then(|next| self.path_in("api.list.paging.next", next, &mut shape));
-        PageShape { shape, items, next }
     }
 }

@@ -105,6 +105,15 @@ impl Profile {
         self.readable(text, bytes, headers).unwrap_or_else(|_| Envelope::unreadable(bytes))
     }
 
+    /// An event that the provider's list told: as a webhook would have told it.
+    pub(crate) fn event_envelope<'a>(
+        &'a self,
+        text: &'a str,
+        bytes: &'a [u8],
+    ) -> Result<Envelope<'a>, Unreadable> {
+        self.readable(text, bytes, &())
+    }
+
     fn readable<'a>(
         &'a self,
         text: &'a str,

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::api::PageShape;
 use crate::compile::{Builder, span};
 use crate::fetch::Fetch;
 use crate::handshake::{Answer, Handshake};
+use crate::page::PageShape;
 use crate::shape::Shape;
 use crate::spec::{AnswerSpec, ApiSpec, FetchSpec, HandshakeSpec, PlaceSpec, ProfileSpec};
 
@@ -59,7 +59,7 @@ impl Builder<'_> {
         let key = format!("fetch.{name}");
         let known = match (&spec.reader, api) {
             (_, None) => false,
-            (None, Some(_)) => true,
+            (None, Some(api)) => api.item.is_some(),
             (Some(reader), Some(api)) => api.items.contains_key(reader),
         };
         if !known {
@@ -77,7 +77,7 @@ impl Builder<'_> {
             (Some(item), None) => (item.as_str(), false),
             (None, None) => ("", false),
         };
-        let place: PageShape = self.page(&format!("{key}.item"), at, None);
+        let place: PageShape = self.page(&format!("{key}.item"), at);
         let mut span = |name: &str, text: Option<&str>, usual: Duration| {
             span(&format!("{key}.{name}"), text, self.faults).unwrap_or(usual)
         };

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use domain::Flow;
 
-use crate::api::PageShape;
+use crate::api::{encoded, with_constants};
 use crate::document;
-use crate::page::PageError;
+use crate::page::{PageError, PageShape};
 use crate::profile::Profile;
 use crate::reading::{Reading, Stored};
 
@@ -33,9 +33,7 @@ pub struct Fetch {
 impl Fetch {
     /// The path below the API's base URL for one resource.
     pub fn path_of(&self, id: &str, constants: &[(String, String)]) -> String {
-        constants.iter().fold(self.path.replace("{id}", &crate::api::encoded(id)), |path, (name, value)| {
-            path.replace(&format!("{{constant:{name}}}"), &crate::api::encoded(value))
-        })
+        with_constants(&self.path.replace("{id}", &encoded(id)), constants, encoded)
     }
 }
 

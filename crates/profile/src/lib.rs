@@ -2,10 +2,11 @@
 //!
 //! One TOML file describes one provider. This crate reads that file and turns bytes into what the rest works
 //! with: [`Profile::envelopes`] for the receiver (what to store), [`Profile::read`] for the applier (event to
-//! fact), [`Profile::page`] and [`Profile::api_envelope`] for the reconciler (the provider's own list).
+//! fact), [`List::page`] and [`Profile::api_envelope`] for the reconciler (the provider's own lists).
 //! It is pure: no SQL, no HTTP, no clock; and whatever bytes come in, nothing here fails or panics on them.
 
 mod api;
+mod auth;
 mod cel;
 mod compile;
 mod decode;
@@ -20,13 +21,18 @@ mod field;
 mod form;
 mod handshake;
 mod instant;
+mod item;
 mod kept;
 mod leaf;
+mod list;
+mod lists;
 mod money;
 mod page;
+mod paging;
 mod place;
 mod places;
 mod profile;
+mod rate;
 mod reader;
 mod reading;
 mod rule;
@@ -36,7 +42,8 @@ mod shown;
 mod spec;
 mod version;
 
-pub use api::{Api, Auth, Get, List, Paging, SinceFormat};
+pub use api::{Api, Get, Reread};
+pub use auth::{Auth, ClientCredentials, Credential, OAuth, TokenEndpoint};
 pub use decode::INFLATED_BYTES_MAX;
 pub use document::{ELEMENTS_MAX, NESTING_MAX, Unreadable};
 pub use domain::Origin;
@@ -45,8 +52,11 @@ pub use fault::Fault;
 pub use fetch::Fetch;
 pub use handshake::Handshake;
 pub use kept::KeptHeaders;
+pub use list::{Address, Bound, Call, ItemOf, List, SinceFormat};
 pub use page::{Page, PageError};
+pub use paging::Paging;
 pub use place::QUERY;
 pub use profile::{Answers, Profile, Setup};
+pub use rate::{Rate, ResetUnit};
 pub use reader::IDENTIFIER_BYTES_MAX;
 pub use reading::{Reading, Stored};

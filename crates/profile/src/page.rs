@@ -1,19 +1,12 @@
-//! Splits the answers of a provider's API into items, and makes an envelope of each.
+//! Splits the answers of a provider's API into items.
 
-use std::borrow::Cow;
-
-use jiff::Timestamp;
-use sha2::{Digest as _, Sha256};
-
-use crate::api::{Api, PageShape};
-use crate::dedup;
+use crate::api::Get;
 use crate::document::{self, Unreadable};
-use crate::envelope::Envelope;
 use crate::leaf::Leaf;
+use crate::list::List;
+use crate::paging::{Paging, Told, next_link};
 use crate::place::Place;
-use crate::profile::Profile;
-use crate::rule::{Action, Rule, StatusOf};
-use crate::shape::Leaves;
+use crate::shape::{Leaves, Shape};
 
 /// Most items read from one page.
 const ITEMS_MAX: usize = 10_000;
@@ -45,72 +38,113 @@ pub enum PageError {
     },
 }
 
-impl Api {
-    /// Splits a list's answer.
+/// Where items, and what tells of the next page, stand in an answer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PageShape {
+    pub(crate) shape: Shape,
+    /// None when the answer itself is the list (or the item).
+    pub(crate) items: Option<Place>,
+    /// The next page's token or address.
+    pub(crate) next: Option<Place>,
+    /// Whether there are more.
+    pub(crate) more: Option<Place>,
+    /// How many items there are in all.
+    pub(crate) total: Option<Place>,
+    /// The id of an item, in a shape of its own.
+    pub(crate) id: Option<(Shape, Place)>,
+}
+
+impl List {
+    /// Splits the answer to the call for `page`; `header` gives its headers.
     ///
     /// # Errors
     /// The answer is not the page that the profile describes.
-    pub fn page<'a>(&self, body: &'a [u8]) -> Result<Page<'a>, PageError> {
-        let (raw, next) = self.page.split(body, "a list")?;
-        if document::first_letter(raw) != Some(b'[') {
-            return Err(self.page.not_there(document::describe(document::first_letter(raw)), "a list"));
+    pub fn page<'a>(
+        &self,
+        page: Option<&str>,
+        body: &'a [u8],
+        header: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Page<'a>, PageError> {
+        let split = self.page.split(body, "a list")?;
+        if document::first_letter(split.raw) != Some(b'[') {
+            return Err(self.page.not_there(document::describe(document::first_letter(split.raw)), "a list"));
         }
-        let items = document::elements(raw, ITEMS_MAX)?.into_iter().map(str::as_bytes).collect();
+        let items: Vec<_> =
+            document::elements(split.raw, ITEMS_MAX)?.into_iter().map(str::as_bytes).collect();
+        let next = match &self.paging {
+            Paging::HeaderToken { header: name, .. } => header(name).filter(|token| !token.trim().is_empty()),
+            Paging::LinkHeader => header("link").and_then(|link| next_link(&link)),
+            Paging::LastId { .. } => self.page.last_id(&items)?,
+            Paging::Token { .. } | Paging::Page { .. } | Paging::Offset { .. } | Paging::NextUrl => {
+                split.next
+            }
+        };
+        let next = self.paging.next(page, items.len(), self.limit, next, split.told);
         Ok(Page { items, next })
     }
+}
 
+impl Get {
     /// The item in the answer to a call for one resource.
     ///
     /// # Errors
-    /// The answer is not what the profile describes, or the profile describes no such call.
+    /// The answer is not what the profile describes.
     pub fn one<'a>(&self, body: &'a [u8]) -> Result<&'a [u8], PageError> {
-        let shape = self.get.as_ref().map_or(&self.page, |get| &get.item);
-        let (raw, _) = shape.split(body, "an object")?;
+        let raw = self.item.raw(body, "an object")?;
         match document::first_letter(raw) {
             Some(b'{') => Ok(raw.as_bytes()),
-            other => Err(shape.not_there(document::describe(other), "an object")),
+            other => Err(self.item.not_there(document::describe(other), "an object")),
         }
     }
+}
 
-    /// The instant that an item says it changed at: what a cursor may move to.
-    pub fn item_instant(&self, item: &[u8]) -> Option<Timestamp> {
-        let leaves = document::text(item).and_then(|text| self.item.shape.extract(text)).ok()?;
-        let rule = self.item.rules.deciding(&self.event_type, &leaves, &())?;
-        rule.version.instant(&leaves, &()).ok()
-    }
+/// An answer, taken apart.
+struct Split<'a> {
+    raw: &'a str,
+    next: Option<String>,
+    told: Told,
 }
 
 impl PageShape {
     /// The raw text of the items, or of the one item.
     pub(crate) fn raw<'a>(&self, body: &'a [u8], expected: &'static str) -> Result<&'a str, PageError> {
-        self.split(body, expected).map(|(raw, _)| raw)
+        self.split(body, expected).map(|split| split.raw)
     }
 
-    /// The raw text of the items, and the next token.
-    fn split<'a>(
-        &self,
-        body: &'a [u8],
-        expected: &'static str,
-    ) -> Result<(&'a str, Option<String>), PageError> {
+    fn split<'a>(&self, body: &'a [u8], expected: &'static str) -> Result<Split<'a>, PageError> {
         let text = document::text(body)?;
-        let Some(Place::Body { slot, .. }) = &self.items else { return Ok((text, None)) };
+        let told = Told::default();
+        let Some(Place::Body { slot, .. }) = &self.items else {
+            return Ok(Split { raw: text, next: None, told });
+        };
         let leaves = self.shape.extract(text)?;
         let raw = leaves.raw(*slot).ok_or_else(|| self.not_there("missing", expected))?;
-        Ok((raw, self.next_token(&leaves)?))
+        let token = |place: &Option<Place>| match place {
+            Some(place) => token(place, &leaves),
+            None => Ok(None),
+        };
+        let told =
+            Told { more: self.more(&leaves)?, total: token(&self.total)?.and_then(|text| text.parse().ok()) };
+        Ok(Split { raw, next: token(&self.next)?, told })
     }
 
-    fn next_token(&self, leaves: &Leaves<'_>) -> Result<Option<String>, PageError> {
-        let Some(place) = &self.next else { return Ok(None) };
+    /// Whether there are more pages; an answer that should say so and does not is no page.
+    fn more(&self, leaves: &Leaves<'_>) -> Result<Option<bool>, PageError> {
+        let Some(place) = &self.more else { return Ok(None) };
         match place.leaf(leaves, &())? {
-            leaf if leaf.is_empty() => Ok(None),
-            Leaf::Text(token) => Ok(Some(token.into_owned())),
-            Leaf::Number(digits) => Ok(Some(digits.into_owned())),
-            other => Err(PageError::NotThere {
+            Leaf::Boolean(more) => Ok(Some(more)),
+            leaf => Err(PageError::NotThere {
                 place: place.to_string(),
-                found: other.describe(),
-                expected: "a token",
+                found: leaf.describe(),
+                expected: "true or false",
             }),
         }
+    }
+
+    fn last_id(&self, items: &[&[u8]]) -> Result<Option<String>, PageError> {
+        let (Some((shape, place)), Some(last)) = (&self.id, items.last()) else { return Ok(None) };
+        let leaves = shape.extract(document::text(last)?)?;
+        token(place, &leaves)
     }
 
     fn not_there(&self, found: &'static str, expected: &'static str) -> PageError {
@@ -119,57 +153,16 @@ impl PageShape {
     }
 }
 
-impl Profile {
-    /// What to store of an item read from the provider's API.
-    ///
-    /// Its dedup key is made of kind, id, version and the values that are read, so that polling the same state
-    /// again folds, while a changed value without a new version still comes through. Never fails, as
-    /// [`envelopes`](Self::envelopes) never does.
-    pub fn api_envelope<'a>(&'a self, item: &'a [u8]) -> Envelope<'a> {
-        let Some(api) = &self.api else { return Envelope::unreadable(item) };
-        self.item_envelope(api, item).unwrap_or_else(|_| Envelope::unreadable(item))
-    }
-
-    fn item_envelope<'a>(&'a self, api: &'a Api, item: &'a [u8]) -> Result<Envelope<'a>, Unreadable> {
-        let reader = &api.item;
-        let leaves = document::text(item).and_then(|text| reader.shape.extract(text))?;
-        let identity = reader.identify(&leaves, &())?;
-        let rule = reader.rules.deciding(&api.event_type, &leaves, &());
-        let key = match (&identity.resource, rule) {
-            (Some(id), Some(rule)) => {
-                let version = self.version.mark(&rule.version, &leaves);
-                dedup::api_key(&rule.kind, id, &version, &rule.mark(&leaves))
-            }
-            _ => dedup::of_bytes(item),
-        };
-        Ok(Envelope {
-            body: Cow::Borrowed(item),
-            dedup_key: Some(key),
-            event_type: Some(Cow::Borrowed(&api.event_type)),
-            kind: Some(Cow::Borrowed(identity.kind)),
-            resource_id: identity.resource,
-        })
-    }
-}
-
-impl Rule {
-    /// A short digest of the values that a fact would be made of, without what only dates it.
-    fn mark(&self, leaves: &Leaves<'_>) -> String {
-        let mut digest = Sha256::new();
-        let status = match &self.action {
-            Action::Fact(StatusOf::Mapped { place, .. }) => place.slots(),
-            Action::Fact(StatusOf::Fixed(status)) => {
-                digest.update(status);
-                Vec::new()
-            }
-            Action::Ignore(_) | Action::Fetch { .. } => Vec::new(),
-        };
-        let fields = self.fields.iter().flat_map(|field| field.place.slots());
-        for slot in status.into_iter().chain(fields) {
-            let raw = leaves.raw(slot).unwrap_or("null");
-            digest.update(raw.len().to_be_bytes());
-            digest.update(raw);
-        }
-        hex::encode(&digest.finalize()[..8])
+/// A text or number; nothing where it is absent, null or empty.
+fn token(place: &Place, leaves: &Leaves<'_>) -> Result<Option<String>, PageError> {
+    match place.leaf(leaves, &())? {
+        leaf if leaf.is_empty() => Ok(None),
+        Leaf::Text(token) => Ok(Some(token.into_owned())),
+        Leaf::Number(digits) => Ok(Some(digits.into_owned())),
+        other => Err(PageError::NotThere {
+            place: place.to_string(),
+            found: other.describe(),
+            expected: "a token",
+        }),
     }
 }

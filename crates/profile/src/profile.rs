@@ -129,7 +129,7 @@ impl Profile {
     /// Each kind with each status that this profile can give it, for a check against the flows.
     pub fn statuses(&self) -> impl Iterator<Item = (&str, &str)> {
         let readers = std::iter::once(&self.event)
-            .chain(self.api.as_ref().map(|api| &api.item))
+            .chain(self.api.as_ref().and_then(|api| api.item.as_ref()))
             .chain(self.items.values());
         readers.flat_map(Reader::statuses)
     }
@@ -153,7 +153,7 @@ impl Profile {
     pub(crate) fn item_reader(&self, name: Option<&str>) -> Option<&Reader> {
         match name {
             Some(name) => self.items.get(name),
-            None => self.api.as_ref().map(|api| &api.item),
+            None => self.api.as_ref().and_then(|api| api.item.as_ref()),
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::place::Place;
 use crate::rule::{Action, Rules, StatusOf};
 use crate::shape::{Leaves, Shape};
 use crate::spec::Unknown;
+use crate::version::VersionPlaces;
 
 /// Longest id or event type; both are stored and indexed.
 pub const IDENTIFIER_BYTES_MAX: usize = 512;
@@ -23,6 +24,8 @@ pub(crate) struct Reader {
     pub(crate) resource: Place,
     pub(crate) dedup: Dedup,
     pub(crate) rules: Rules,
+    /// Where the version stands if no rule matches.
+    pub(crate) version: VersionPlaces,
     pub(crate) unknown: Unknown,
     pub(crate) tests: Vec<(Place, Mark)>,
 }

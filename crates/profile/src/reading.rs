@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use crate::decode::INFLATED_BYTES_MAX;
 use crate::document::{self, Unreadable};
 use crate::field;
+use crate::list::ItemOf;
 use crate::profile::Profile;
 use crate::reader::{Reader, identifier};
 use crate::rule::{Action, Rule, StatusOf};
@@ -25,6 +26,8 @@ pub struct Stored<'a> {
     pub body: &'a [u8],
     /// The headers kept with it.
     pub headers: &'a dyn signature::Headers,
+    /// The type it was stored under.
+    pub event_type: Option<&'a str>,
     /// Its dedup key.
     pub event_key: &'a str,
     /// When it arrived.
@@ -82,16 +85,23 @@ impl Profile {
     ///
     /// Never panics, whatever the bytes are, and never asks the machine's clock or zone.
     pub fn read<'f>(&self, stored: &Stored<'_>, flow_of: &dyn Fn(&str) -> Option<&'f Flow>) -> Reading {
-        match (stored.origin, &self.api) {
-            (Origin::Webhook, _) => {
-                self.read_with(&self.event, None, stored, flow_of).unwrap_or_else(Reading::from)
-            }
-            (Origin::Reconcile | Origin::Backfill, Some(api)) => {
-                self.read_item(&api.item, &api.event_type, stored, flow_of)
-            }
-            (Origin::Reconcile | Origin::Backfill, None) => {
-                Reading::Malformed("the profile says nothing about the provider's API".to_owned())
-            }
+        let as_event = || self.read_with(&self.event, None, stored, flow_of).unwrap_or_else(Reading::from);
+        let Some(api) = self.api.as_ref().filter(|_| stored.origin != Origin::Webhook) else {
+            return match stored.origin {
+                Origin::Webhook => as_event(),
+                Origin::Reconcile | Origin::Backfill => {
+                    Reading::Malformed("the profile says nothing about the provider's API".to_owned())
+                }
+            };
+        };
+        let (reader, event_type) = match self.item_of(stored.event_type) {
+            ItemOf::Event => return as_event(),
+            ItemOf::Item => (api.item.as_ref(), api.event_type.clone()),
+            ItemOf::Named(name) => (self.items.get(&name), stored.event_type.unwrap_or_default().to_owned()),
+        };
+        match reader {
+            Some(reader) => self.read_item(reader, &event_type, stored, flow_of),
+            None => Reading::Malformed("the profile has no [api.item]".to_owned()),
         }
     }
 

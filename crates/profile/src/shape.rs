@@ -63,6 +63,12 @@ impl<'a> Leaves<'a> {
     }
 }
 
+impl Default for Shape {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Shape {
     pub(crate) fn new() -> Self {
         Self { nodes: vec![Node::default()], slots: 0 }

@@ -13,9 +13,11 @@ use crate::instant::{Epoch, Precision};
 use crate::version::{Criterion, Tie};
 
 mod api;
+mod list;
 mod place;
 
 pub(crate) use api::*;
+pub(crate) use list::*;
 pub(crate) use place::*;
 
 /// The whole file.

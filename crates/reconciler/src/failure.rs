@@ -38,6 +38,14 @@ pub enum Failure {
     /// The provider leads in a circle.
     #[error("the provider names a page that was read before")]
     PageRepeats,
+    /// The next page is said to be with someone else.
+    #[error(
+        "the provider names an address outside of the API's own for the next page: the token does not go there"
+    )]
+    Elsewhere,
+    /// No token was to be had.
+    #[error("no token for the provider's API: {0}")]
+    NoToken(String),
     /// The database refuses what it is given.
     #[error(transparent)]
     Database(#[from] db::Error),

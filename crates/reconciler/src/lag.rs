@@ -11,25 +11,30 @@ use service::metrics as names;
 #[derive(Debug)]
 pub(crate) struct Lag {
     source: String,
-    read_through_us: AtomicI64,
+    /// For each list. A source is as late as its latest.
+    read_through_us: Vec<AtomicI64>,
 }
 
 const NEVER: i64 = i64::MIN;
 
 impl Lag {
-    pub(crate) fn new(source: &str) -> Self {
-        Self { source: source.to_owned(), read_through_us: AtomicI64::new(NEVER) }
+    pub(crate) fn new(source: &str, lists: usize) -> Self {
+        let read_through_us = (0..lists).map(|_| AtomicI64::new(NEVER)).collect();
+        Self { source: source.to_owned(), read_through_us }
     }
 
-    /// Everything up to this instant was read.
-    pub(crate) fn reached(&self, instant: Timestamp) {
-        self.read_through_us.fetch_max(instant.as_microsecond(), Ordering::Relaxed);
+    /// Everything in this list up to this instant was read.
+    pub(crate) fn reached(&self, list: usize, instant: Timestamp) {
+        if let Some(read_through) = self.read_through_us.get(list) {
+            read_through.fetch_max(instant.as_microsecond(), Ordering::Relaxed);
+        }
     }
 
     /// Publishes how long ago that is. A process that never led has nothing to say; one that lost the lead shows a
     /// growing number until it leads again, and the smallest of all processes is the truth.
     pub(crate) fn show(&self, now: Timestamp) {
-        let read_through = self.read_through_us.load(Ordering::Relaxed);
+        let of = |list: &AtomicI64| list.load(Ordering::Relaxed);
+        let read_through = self.read_through_us.iter().map(of).min().unwrap_or(NEVER);
         if read_through != NEVER {
             let behind = now.as_microsecond().saturating_sub(read_through);
             let seconds = std::time::Duration::from_micros(u64::try_from(behind).unwrap_or(0)).as_secs_f64();

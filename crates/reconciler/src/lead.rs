@@ -1,21 +1,24 @@
 //! One leader per source, and its rounds.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use db::{Options, cursors::Candidate};
+use futures_util::future::{join, join_all};
 use metrics::gauge;
 use service::{ROUND_TRIP_MAX, metrics as names};
 
-use crate::{backoff::about, source::SourceReader};
+use crate::{End, backoff::about, reread, source::SourceReader};
 
 /// How often a process that does not lead tries to, and one that leads looks whether it still does.
 const TRY_EVERY: Duration = Duration::from_secs(2);
 const RECONNECT_MAX: Duration = Duration::from_secs(10);
+/// Least wait after a round that failed.
+const FAILED_MIN: Duration = Duration::from_secs(30);
 /// Most of the wait before a leader's first round.
 const FIRST_ROUND_WITHIN: Duration = Duration::from_millis(250);
 
 /// Stands for the lead of the source and reads it while leading, until the stop.
-pub(crate) async fn keep(reader: SourceReader, database: Options) {
+pub(crate) async fn keep(reader: Arc<SourceReader>, database: Options) {
     let shutdown = &reader.parts.shutdown;
     let mut pause = TRY_EVERY;
     show_lead(&reader, false);
@@ -77,14 +80,23 @@ async fn watch(reader: &SourceReader, candidate: &Candidate) -> db::Error {
     }
 }
 
-/// Reads round after round until the stop.
+/// Reads round after round until the stop, each list at its own pace.
 async fn rounds(reader: &SourceReader) {
     let shutdown = &reader.parts.shutdown;
     shutdown.sleep(FIRST_ROUND_WITHIN.mul_f64(rand::random())).await;
-    while !shutdown.is_triggered() {
-        reader.round().await;
-        shutdown.sleep(about(reader.settings().every.get())).await;
-    }
+    let lists = reader.api.lists.iter().enumerate().map(|(at, list)| async move {
+        let every = list.every.unwrap_or_else(|| reader.settings().every.get());
+        while !shutdown.is_triggered() {
+            let (_, end) = reader.round_of(at).await;
+            // A list that is read once a day is not left for a day because of one failure.
+            let pause = match end {
+                End::Failed(_) | End::PagesMax => every.min(FAILED_MIN.max(reader.settings().every.get())),
+                End::Complete | End::Stopped => every,
+            };
+            shutdown.sleep(about(pause)).await;
+        }
+    });
+    join(join_all(lists), reread::rounds(reader)).await;
 }
 
 /// A session that does not answer in time is as good as lost.

@@ -9,16 +9,21 @@ mod backoff;
 mod failure;
 mod lag;
 mod lead;
+mod login;
 mod lookups;
 mod order;
+mod pace;
 mod page;
 mod patience;
 mod provider;
 mod pull;
+mod reread;
 mod round;
 mod source;
 mod store;
+mod trouble;
 mod waiting;
+mod window;
 
 use std::sync::Arc;
 
@@ -29,7 +34,8 @@ use tokio::task::JoinSet;
 
 pub use failure::Failure;
 pub use lookups::Served;
-pub use pull::{End, Pulled, Window};
+pub use pull::{End, Pulled, Tell, Window};
+pub use reread::Reopened;
 pub use source::{OpenError, Parts, SourceReader};
 
 /// What the bootstrap needs to know.
@@ -49,24 +55,29 @@ pub const DAEMON: Daemon = Daemon {
 pub async fn run(context: Context) -> anyhow::Result<()> {
     let mut leads = JoinSet::new();
     for name in context.configured.profiles.keys() {
-        match SourceReader::open(name, parts(&context)) {
-            Ok(reader) => _ = leads.spawn(lead::keep(reader, context.database.clone())),
+        let reader = match SourceReader::open_for_lookups(name, parts(&context)) {
+            Ok(reader) => Arc::new(reader),
             Err(OpenError::Off(reason)) => {
                 tracing::warn!(source = name, "sources.{name} is not reconciled: {reason}");
-            }
-            Err(error) => return Err(error).with_context(|| format!("sources.{name}")),
-        }
-        if context.configured.profiles[name].fetches_any() {
-            match SourceReader::open_for_lookups(name, parts(&context)) {
-                Ok(reader) => _ = leads.spawn(lookups::serve(reader, context.database.clone())),
-                Err(OpenError::Off(reason)) => {
+                if context.configured.profiles[name].fetches_any() {
                     tracing::warn!(
                         source = name,
                         "events of sources.{name} that need the provider wait: {reason}"
                     );
                 }
-                Err(error) => return Err(error).with_context(|| format!("sources.{name}")),
+                continue;
             }
+            Err(error) => return Err(error).with_context(|| format!("sources.{name}")),
+        };
+        if context.configured.profiles[name].fetches_any() {
+            leads.spawn(lookups::serve(Arc::clone(&reader), context.database.clone()));
+        }
+        match reader.has_rounds() {
+            true => _ = leads.spawn(lead::keep(reader, context.database.clone())),
+            false => tracing::warn!(
+                source = name,
+                "sources.{name} is not reconciled: its profile describes no list of the provider's API"
+            ),
         }
     }
     leads.spawn(waiting::show(context.pool.clone(), context.clock.clone(), context.shutdown.clone()));

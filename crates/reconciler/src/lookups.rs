@@ -4,7 +4,7 @@
 //! transaction, and the answer goes back to the events that wait in one statement. None is ever given up: what cannot be
 //! read is asked for again, at growing distances, and shows as the `last_error` of its events.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use db::{
     Channel, Listener, Options,
@@ -15,12 +15,7 @@ use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use profile::{Fetch, Origin, Reading, Stored};
 
-use crate::{
-    Failure,
-    backoff::about,
-    provider::{Looked, Trouble},
-    source::SourceReader,
-};
+use crate::{Failure, backoff::about, provider::Looked, source::SourceReader, trouble::Trouble};
 
 const POLL: Duration = Duration::from_secs(1);
 const DATABASE_PAUSE: Duration = Duration::from_secs(2);
@@ -46,7 +41,7 @@ enum Read {
 }
 
 /// Serves the look-ups of one source until the stop.
-pub(crate) async fn serve(reader: SourceReader, database: Options) {
+pub(crate) async fn serve(reader: Arc<SourceReader>, database: Options) {
     let shutdown = reader.parts.shutdown.clone();
     let mut listener = Listener::start(database, Channel::Lookups);
     while !shutdown.is_triggered() {
@@ -105,7 +100,7 @@ impl SourceReader {
             let reason = format!("the profile has no [fetch.{}]", lookup.fetch);
             return Read::Again(LASTING, reason);
         };
-        let path = fetch.path_of(&lookup.resource_id, &self.constants);
+        let path = fetch.path_of(&lookup.resource_id, &self.provider.constants);
         let age = self.now().duration_since(lookup.asked_at);
         match self.provider.look_up(&self.api, &path, &fetch.missing, &self.parts.clock).await {
             Ok(Looked::Body(body)) => match self.below_expected(lookup, fetch, &body) {
@@ -139,6 +134,7 @@ impl SourceReader {
             origin: Origin::Reconcile,
             body: b"",
             headers: &(),
+            event_type: None,
             event_key: "",
             received_at: self.now(),
         };

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use domain::{Fact, Resource, ResourceId, decide};
 use jiff::Timestamp;
-use profile::{Envelope, Origin, Reading, Stored};
+use profile::{Envelope, ItemOf, List, Origin, Reading, Stored};
 
 use crate::{order::Order, pull::Window, source::SourceReader};
 
@@ -15,6 +15,8 @@ pub(crate) struct Item<'a> {
     pub(crate) envelope: Envelope<'a>,
     pub(crate) key: String,
     pub(crate) reading: Reading,
+    /// Whether it is an event, and no resource.
+    pub(crate) is_event: bool,
 }
 
 /// The items of one page that lie in the window, and what the page says about time.
@@ -32,6 +34,7 @@ impl SourceReader {
     /// or it would be left for ever.
     pub(crate) fn read_items<'a>(
         &'a self,
+        list: &List,
         items: &[&'a [u8]],
         window: &Window,
         order: &mut Order,
@@ -39,7 +42,7 @@ impl SourceReader {
     ) -> PageItems<'a> {
         let mut read = PageItems { items: Vec::new(), newest: None, is_beyond: !items.is_empty() };
         for (at, item) in items.iter().enumerate() {
-            let instant = self.api.item_instant(item);
+            let instant = self.profile.item_instant(&list.items, item);
             if let Some(instant) = instant {
                 order.note(instant);
             }
@@ -49,34 +52,43 @@ impl SourceReader {
             } else if !window.takes_far_ahead(instant) {
                 continue;
             }
-            read.items.push(self.read_item(at, item, now));
+            read.items.push(self.read_item(&list.items, at, item, now));
         }
         read
     }
 
-    fn read_item<'a>(&'a self, at: usize, item: &'a [u8], now: Timestamp) -> Item<'a> {
-        let envelope = self.profile.api_envelope(item);
+    pub(crate) fn read_item<'a>(
+        &'a self,
+        of: &ItemOf,
+        at: usize,
+        item: &'a [u8],
+        now: Timestamp,
+    ) -> Item<'a> {
+        let envelope = self.profile.api_envelope(of, item);
         let key = envelope.dedup_key.clone().unwrap_or_default();
         let stored = Stored {
             source: &self.name,
             origin: Origin::Reconcile,
             body: item,
             headers: &(),
+            event_type: envelope.event_type.as_deref(),
             event_key: &key,
             received_at: now,
         };
         let reading = self.profile.read(&stored, &|kind| self.parts.configured.flow(kind));
-        Item { at, envelope, key, reading }
+        Item { at, envelope, key, reading, is_event: *of == ItemOf::Event }
     }
 
     /// Whether the item could change anything: the row is not there, or deciding over it gives another row or an effect.
-    /// That is the applier's own rule, there is no second one. What cannot be read is news as well.
+    /// That is the applier's own rule, there is no second one. What cannot be read is news as well. A list of events holds
+    /// far more than what is sent to us, so what is not for us is left there.
     pub(crate) fn is_news(&self, item: &Item<'_>, rows: &HashMap<ResourceId, Resource>) -> bool {
         match &item.reading {
             Reading::Fact { resource, fact } => {
                 rows.get(resource).is_none_or(|row| self.would_change(row, &resource.kind, fact))
             }
-            Reading::Fetch { .. } | Reading::Ignored(_) | Reading::Test(_) | Reading::Malformed(_) => true,
+            Reading::Ignored(_) | Reading::Test(_) => !item.is_event,
+            Reading::Fetch { .. } | Reading::Malformed(_) => true,
         }
     }
 

@@ -1,21 +1,24 @@
-//! One call to a provider's API, and what its answer means for the next one.
+//! One call to a provider's API.
 
 use std::{sync::Arc, time::Duration};
 
 use domain::Clock;
-use http::StatusCode;
-use jiff::Timestamp;
+use http::{HeaderMap, StatusCode};
 use metrics::counter;
-use profile::{Api, Auth, List};
+use profile::{Address, Api, Call};
 use reqwest::{Method, RequestBuilder, Response};
-use secrecy::ExposeSecret;
 use service::{
     LiveSecrets, metrics as names,
-    outbound::{self, CallError},
+    outbound::{self},
 };
 use url::Url;
 
-use crate::Failure;
+use crate::{
+    Failure,
+    login::Fetched,
+    pace::Pace,
+    trouble::{self, Trouble},
+};
 
 /// The API of one source.
 #[derive(Debug)]
@@ -26,7 +29,23 @@ pub(crate) struct Provider {
     pub(crate) token: LiveSecrets,
     /// Where the token comes from, for messages.
     pub(crate) token_name: String,
+    /// The second secret, where the provider wants two.
+    pub(crate) user: Option<LiveSecrets>,
+    /// What the profile leaves to the source.
+    pub(crate) constants: Vec<(String, String)>,
     pub(crate) response_bytes_max: usize,
+    /// Longest wait that the provider's headers are obeyed for.
+    pub(crate) wait_max: Duration,
+    pub(crate) fetched: Fetched,
+    pub(crate) pace: Pace,
+}
+
+/// An answer that is a success.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) headers: HeaderMap,
+    /// Nothing where the status says that there is nothing (204).
+    pub(crate) body: Option<Vec<u8>>,
 }
 
 /// What a look-up brought.
@@ -38,28 +57,24 @@ pub(crate) enum Looked {
     Missing(u16),
 }
 
-/// A call that brought no page.
-#[derive(Debug)]
-pub(crate) enum Trouble {
-    /// The provider wants to be left alone for this long.
-    Throttled(Duration),
-    /// May go away by itself.
-    Transient(Failure),
-    /// Comes again.
-    Lasting(Failure),
-}
-
 impl Provider {
-    /// Asks once for one page: from `since`, and at `page` where the answer before named one.
+    /// Asks once for one page.
     pub(crate) async fn page(
         &self,
         api: &Api,
-        list: &List,
-        since: Timestamp,
-        page: Option<&str>,
+        call: &Call,
         clock: &Arc<dyn Clock>,
-    ) -> Result<Vec<u8>, Trouble> {
-        let answer = self.ask(self.request(api, list, since, page), clock).await;
+    ) -> Result<Answer, Trouble> {
+        let answer = match self.named_or_below(&call.to) {
+            Ok(mut url) => {
+                if !call.query.is_empty() {
+                    url.query_pairs_mut().extend_pairs(&call.query);
+                }
+                let method = if call.body.is_some() { Method::POST } else { Method::GET };
+                self.ask(api, method, &url, call.body.as_deref(), clock).await
+            }
+            Err(failure) => Err(Trouble::Lasting(failure)),
+        };
         let result = answer.as_ref().map_or_else(Trouble::as_str, |_| "ok");
         counter!(names::RECONCILER_REQUESTS, "source" => self.source.clone(), "result" => result)
             .increment(1);
@@ -74,28 +89,45 @@ impl Provider {
         missing: &[u16],
         clock: &Arc<dyn Clock>,
     ) -> Result<Looked, Trouble> {
-        let answer = self.ask_for(self.authorized(api, self.address(path)), missing, clock).await;
-        let result = answer.as_ref().map_or_else(Trouble::as_str, |_| "ok");
+        let looked = self.look_up_once(api, path, missing, clock).await;
+        let result = looked.as_ref().map_or_else(Trouble::as_str, |_| "ok");
         counter!(names::RECONCILER_LOOKUPS, "source" => self.source.clone(), "result" => result).increment(1);
-        answer
+        looked
     }
 
-    async fn ask_for(
+    async fn look_up_once(
         &self,
-        request: RequestBuilder,
+        api: &Api,
+        path: &str,
         missing: &[u16],
         clock: &Arc<dyn Clock>,
     ) -> Result<Looked, Trouble> {
-        let response = self.client.send(request).await?;
+        let response = self.response(api, Method::GET, &self.address(path), None, clock).await?;
         let status = response.status().as_u16();
         match missing.contains(&status) {
             true => Ok(Looked::Missing(status)),
-            false => self.whole(response, clock).await.map(Looked::Body),
+            false => {
+                let answer = self.whole(api, response, clock).await?;
+                Ok(Looked::Body(answer.body.unwrap_or_default()))
+            }
         }
     }
 
+    /// Asks once, whatever for.
+    pub(crate) async fn ask(
+        &self,
+        api: &Api,
+        method: Method,
+        url: &Url,
+        body: Option<&str>,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Answer, Trouble> {
+        let response = self.response(api, method, url, body, clock).await?;
+        self.whole(api, response, clock).await
+    }
+
     /// The address of a path below the API's base.
-    fn address(&self, path: &str) -> Url {
+    pub(crate) fn address(&self, path: &str) -> Url {
         let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
         let mut url = self.base.clone();
         url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
@@ -103,113 +135,73 @@ impl Provider {
         url
     }
 
-    fn request(&self, api: &Api, list: &List, since: Timestamp, page: Option<&str>) -> RequestBuilder {
-        let mut url = self.address(&list.path);
-        url.query_pairs_mut().extend_pairs(list.query(since, page));
-        self.authorized(api, url)
+    /// The address of a call. What the provider names must stay with the provider: the token goes there.
+    fn named_or_below(&self, address: &Address) -> Result<Url, Failure> {
+        match address {
+            Address::Path(path) => Ok(self.address(path)),
+            Address::Named(named) => self
+                .base
+                .join(named.trim())
+                .ok()
+                .filter(|url| url.origin() == self.base.origin() && url.origin().is_tuple())
+                .ok_or(Failure::Elsewhere),
+        }
     }
 
-    fn authorized(&self, api: &Api, url: Url) -> RequestBuilder {
-        let request = self.client.request(Method::GET, url);
-        let request = match api.headers.iter().any(|(name, _)| name == "accept") {
-            true => request,
-            false => request.header(http::header::ACCEPT, "application/json"),
-        };
-        let request = api.headers.iter().fold(request, |request, (name, value)| request.header(name, value));
-        let tokens = self.token.current();
-        let Some(token) = tokens.first() else { return request };
-        authorized(request, &api.auth, token.expose_secret().trim())
+    /// One request, and a second one where a fetched token turns out to be no good any more.
+    async fn response(
+        &self,
+        api: &Api,
+        method: Method,
+        url: &Url,
+        body: Option<&str>,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Response, Trouble> {
+        let mut again = true;
+        loop {
+            tokio::time::sleep(self.pace.wait()).await;
+            let request = self.request(api, method.clone(), url, body);
+            let request = self.authorized(request, &api.auth).await?;
+            let response = self.client.send(request).await?;
+            self.pace.learn(&api.rate, response.headers(), clock.now(), self.wait_max);
+            if response.status() == StatusCode::UNAUTHORIZED && again && self.forget_token(&api.auth).await {
+                again = false;
+                continue;
+            }
+            return Ok(response);
+        }
     }
 
-    async fn ask(&self, request: RequestBuilder, clock: &Arc<dyn Clock>) -> Result<Vec<u8>, Trouble> {
-        let response = self.client.send(request).await?;
-        self.whole(response, clock).await
+    fn request(&self, api: &Api, method: Method, url: &Url, body: Option<&str>) -> RequestBuilder {
+        let mut request = self.client.request(method, url.clone());
+        if !api.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("accept")) {
+            request = request.header(http::header::ACCEPT, "application/json");
+        }
+        for (name, value) in api.headers_with(&self.constants) {
+            request = request.header(name, value);
+        }
+        match body {
+            Some(body) => {
+                request.header(http::header::CONTENT_TYPE, "application/json").body(body.to_owned())
+            }
+            None => request,
+        }
     }
 
-    async fn whole(&self, response: Response, clock: &Arc<dyn Clock>) -> Result<Vec<u8>, Trouble> {
-        if !response.status().is_success() {
-            return Err(self.refusal(&response, clock.now()));
+    async fn whole(&self, api: &Api, response: Response, clock: &Arc<dyn Clock>) -> Result<Answer, Trouble> {
+        let status = response.status();
+        if !status.is_success() {
+            let (headers, now) = (response.headers(), clock.now());
+            return Err(trouble::refusal(status, headers, &api.rate, &self.token_name, now));
+        }
+        let headers = response.headers().clone();
+        if status == StatusCode::NO_CONTENT {
+            return Ok(Answer { headers, body: None });
         }
         let body = outbound::body(response, self.response_bytes_max).await?;
         match body.whole {
-            true => Ok(body.bytes),
+            true => Ok(Answer { headers, body: Some(body.bytes) }),
             false => Err(Trouble::Lasting(Failure::Oversized(self.response_bytes_max))),
-        }
-    }
-
-    fn refusal(&self, response: &Response, now: Timestamp) -> Trouble {
-        let status = response.status();
-        let number = status.as_u16();
-        match status {
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
-                Trouble::Lasting(Failure::TokenRefused { status: number, token: self.token_name.clone() })
-            }
-            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-                outbound::retry_after(response.headers(), now)
-                    .map_or(Trouble::Transient(Failure::Status(number)), Trouble::Throttled)
-            }
-            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => {
-                Trouble::Transient(Failure::Status(number))
-            }
-            _ if status.is_server_error() => Trouble::Transient(Failure::Status(number)),
-            _ if status.is_redirection() => Trouble::Lasting(Failure::Redirect(number)),
-            _ => Trouble::Lasting(Failure::Status(number)),
-        }
-    }
-}
-
-/// Adds the token in the way that the provider wants it.
-fn authorized(request: RequestBuilder, auth: &Auth, token: &str) -> RequestBuilder {
-    match auth {
-        Auth::Bearer => request.bearer_auth(token),
-        Auth::Basic => {
-            let (user, password) = token.split_once(':').unwrap_or((token, ""));
-            request.basic_auth(user, Some(password))
-        }
-        Auth::BasicUser => request.basic_auth(token, Some("")),
-        Auth::Header { header, prefix } => {
-            let mut value = http::HeaderValue::from_str(&format!("{prefix}{token}"));
-            if let Ok(value) = &mut value {
-                value.set_sensitive(true);
-            }
-            match value {
-                Ok(value) => request.header(header, value),
-                // No header can hold it: the provider will refuse the call, which names the token.
-                Err(_) => request,
-            }
-        }
-    }
-}
-
-impl From<CallError> for Trouble {
-    fn from(error: CallError) -> Self {
-        match error {
-            CallError::Blocked(_) | CallError::Invalid(_) => Self::Lasting(error.into()),
-            CallError::TimedOut | CallError::Unreachable(_) | CallError::Broken(_) => {
-                Self::Transient(error.into())
-            }
-        }
-    }
-}
-
-impl Trouble {
-    /// The result in the metric: a bounded set of words.
-    fn as_str(&self) -> &'static str {
-        match self {
-            Self::Throttled(_) => "throttled",
-            Self::Transient(failure) | Self::Lasting(failure) => match failure {
-                Failure::TokenRefused { .. } => "token_refused",
-                Failure::Call(CallError::Blocked(_)) => "blocked",
-                Failure::Call(CallError::TimedOut) => "timed_out",
-                Failure::Call(_) => "unreachable",
-                Failure::Oversized(_) => "oversized",
-                Failure::Throttled(_) => "throttled",
-                Failure::Status(_)
-                | Failure::Redirect(_)
-                | Failure::NoPage(_)
-                | Failure::PageRepeats
-                | Failure::Database(_) => "refused",
-            },
         }
     }
 }

@@ -1,15 +1,21 @@
-//! Reads a window of time from the API, page by page.
+//! Reads a window of time from a list of the API, page by page.
 
 use std::{collections::HashSet, time::Duration};
 
 use db::inbox::Origin;
 use jiff::Timestamp;
 use metrics::counter;
-use profile::List;
+use profile::{List, Page};
 use service::metrics as names;
 
 use crate::{
-    Failure, backoff::Backoff, order::Order, page::PageItems, provider::Trouble, source::SourceReader,
+    Failure,
+    backoff::Backoff,
+    order::Order,
+    page::PageItems,
+    provider::Answer,
+    source::SourceReader,
+    trouble::{Trouble, header},
 };
 
 /// From when to when changes are read.
@@ -44,6 +50,8 @@ pub struct Pulled {
     pub newest: Option<Timestamp>,
     /// Where the cursor stands since, if a page was stored with it.
     pub cursor: Option<Timestamp>,
+    /// Pages beyond the cursor that held anything.
+    pub(crate) beyond: u32,
 }
 
 /// How reading ended.
@@ -60,11 +68,16 @@ pub enum End {
 }
 
 /// One reading: what to read, what to call it, what to move.
-pub(crate) struct Plan {
+pub(crate) struct Plan<'a> {
+    pub(crate) list: &'a List,
+    /// Which of the API's lists that is.
+    pub(crate) at: usize,
     pub(crate) window: Window,
     pub(crate) origin: Origin,
     /// Moves the cursor, which stands here: with each page of a list by time, else with the last one.
     pub(crate) cursor: Option<Timestamp>,
+    /// A stretch that ends before this instant is over for good: the cursor may move to its end.
+    pub(crate) settled: Option<Timestamp>,
     /// Most pages beyond the cursor. Those before it, the overlap, are not counted, or a burst of changes that
     /// fills the overlap would keep every round from getting on; yet there is a bound to all of them.
     pub(crate) pages_max: u32,
@@ -80,85 +93,74 @@ pub(crate) enum Keeping {
     Count,
 }
 
+/// Tells how far reading is, after each page.
+pub type Tell<'a> = dyn FnMut(&Pulled) + Send + 'a;
+
 /// All pages of a round, as a multiple of `reconciler.pages_max`.
 const PAGES_IN_ALL: u32 = 10;
 
 impl SourceReader {
-    /// Reads what changed from `from` to `to` into the inbox, under this origin; the cursor stays where it is.
-    /// `progress` is told after each page. However many pages there are, all are read.
-    ///
-    /// Safe to drop: each page is stored as a whole or not at all.
-    pub async fn pull_window(
-        &self,
-        from: Timestamp,
-        to: Timestamp,
-        origin: Origin,
-        progress: &mut (dyn FnMut(&Pulled) + Send),
-    ) -> (Pulled, End) {
-        let window = Window { from, to, far_ahead: None };
-        let plan = Plan { window, origin, cursor: None, pages_max: u32::MAX, keeping: Keeping::Store };
-        self.pull(&plan, progress).await
-    }
-
-    /// As [`SourceReader::pull_window`], but nothing stays stored: what it tells as stored would have been.
-    pub async fn count_window(
-        &self,
-        from: Timestamp,
-        to: Timestamp,
-        origin: Origin,
-        progress: &mut (dyn FnMut(&Pulled) + Send),
-    ) -> (Pulled, End) {
-        let window = Window { from, to, far_ahead: None };
-        let plan = Plan { window, origin, cursor: None, pages_max: u32::MAX, keeping: Keeping::Count };
-        self.pull(&plan, progress).await
-    }
-
-    pub(crate) async fn pull(
-        &self,
-        plan: &Plan,
-        progress: &mut (dyn FnMut(&Pulled) + Send),
-    ) -> (Pulled, End) {
-        let mut pulled = Pulled::default();
-        let end = match self.pages(plan, &mut pulled, progress).await {
+    /// Reads a plan's window, one stretch after the other where the list allows only so much time in one call.
+    pub(crate) async fn pull(&self, plan: &Plan<'_>, pulled: &mut Pulled, progress: &mut Tell<'_>) -> End {
+        match self.stretches(plan, pulled, progress).await {
             Ok(end) => end,
             Err(failure) => End::Failed(failure),
-        };
-        (pulled, end)
+        }
+    }
+
+    async fn stretches(
+        &self,
+        plan: &Plan<'_>,
+        pulled: &mut Pulled,
+        progress: &mut Tell<'_>,
+    ) -> Result<End, Failure> {
+        let end = plan.window.to.max(plan.window.from);
+        let mut from = plan.window.from;
+        loop {
+            let longest = plan.list.window_max.unwrap_or(Duration::MAX);
+            let to = from.checked_add(longest).map_or(end, |to| to.min(end));
+            // The last one looks beyond its end as well.
+            let far_ahead = plan.window.far_ahead.filter(|_| to == end);
+            let stretch = Window { from, to, far_ahead };
+            match self.pages(plan, &stretch, pulled, progress).await? {
+                End::Complete if to < end => from = to,
+                ended => return Ok(ended),
+            }
+        }
     }
 
     async fn pages(
         &self,
-        plan: &Plan,
+        plan: &Plan<'_>,
+        window: &Window,
         pulled: &mut Pulled,
-        progress: &mut (dyn FnMut(&Pulled) + Send),
+        progress: &mut Tell<'_>,
     ) -> Result<End, Failure> {
-        let Some(list) = &self.api.list else { return Ok(End::Complete) };
+        let list = plan.list;
         let mut order = Order::new(list.sorted);
-        let mut tokens = HashSet::new();
-        let mut token: Option<String> = None;
-        let mut beyond = 0;
-        while beyond < plan.pages_max && pulled.pages < plan.pages_max.saturating_mul(PAGES_IN_ALL) {
-            let mut body;
+        let mut seen = HashSet::new();
+        let mut asked: Option<String> = None;
+        while pulled.beyond < plan.pages_max && pulled.pages < plan.pages_max.saturating_mul(PAGES_IN_ALL) {
+            let mut answer;
             let mut backoff = Backoff::new(self.settings());
             let page = loop {
-                let answer = self.fetch(list, plan.window.from, token.as_deref(), &mut backoff).await?;
-                let Some(answer) = answer else { return Ok(End::Stopped) };
-                body = answer;
-                match self.api.page(&body) {
+                let Some(got) = self.fetch(list, window, asked.as_deref(), &mut backoff).await? else {
+                    return Ok(End::Stopped);
+                };
+                answer = got;
+                let Some(body) = &answer.body else { break Page { items: Vec::new(), next: None } };
+                match list.page(asked.as_deref(), body, &|name| header(&answer.headers, name)) {
                     Ok(page) => break page,
                     // What stands between us and the provider answers like this while it is busy.
                     Err(error) => self.bear(&mut backoff, Trouble::Transient(error.into())).await?,
                 }
             };
-            let items = self.read_items(&page.items, &plan.window, &mut order, self.now());
-            let next = list.next(token.as_deref(), page.items.len(), page.next);
-            let is_last = next.is_none() || (items.is_beyond && order.is_ascending());
+            let items = self.read_items(list, &page.items, window, &mut order, self.now());
+            let is_last = page.next.is_none() || (items.is_beyond && order.is_ascending());
             pulled.newest = pulled.newest.max(items.newest);
-            beyond += u32::from(items.newest.is_none() || items.newest > plan.cursor);
-            // Where it may not move it is written down where it stands: a first round that does not come to its end
-            // would else leave none, and the next one would look back from later on.
-            let reached = pulled.newest.filter(|_| order.is_ascending() || is_last);
-            let cursor = plan.cursor.map(|cursor| reached.unwrap_or(cursor).max(cursor));
+            let is_beyond = items.newest.is_none() || items.newest > plan.cursor;
+            pulled.beyond += u32::from(is_beyond && !page.items.is_empty());
+            let cursor = plan.cursor_after(window, pulled.newest, order.is_ascending() || is_last, is_last);
             if !self.keep(&items, plan, cursor, pulled).await? {
                 return Ok(End::Stopped);
             }
@@ -169,8 +171,8 @@ impl SourceReader {
             if is_last {
                 return Ok(End::Complete);
             }
-            token = next;
-            if !token.clone().is_some_and(|token| tokens.insert(token)) {
+            asked = page.next;
+            if !asked.clone().is_some_and(|next| seen.insert(next)) {
                 return Err(Failure::PageRepeats);
             }
         }
@@ -181,11 +183,16 @@ impl SourceReader {
     async fn keep(
         &self,
         items: &PageItems<'_>,
-        plan: &Plan,
+        plan: &Plan<'_>,
         cursor: Option<Timestamp>,
         pulled: &mut Pulled,
     ) -> Result<bool, Failure> {
-        let Some(stored) = self.store(items, plan, cursor).await? else { return Ok(false) };
+        let Some(stored) = self
+            .store(items, plan.origin, plan.keeping, cursor.map(|to| (plan.list.name.as_str(), to)))
+            .await?
+        else {
+            return Ok(false);
+        };
         pulled.pages += 1;
         pulled.stored += stored.events;
         pulled.recovered += stored.facts;
@@ -194,7 +201,7 @@ impl SourceReader {
         }
         if let Some(cursor) = stored.cursor {
             pulled.cursor = Some(cursor);
-            self.lag.reached(cursor);
+            self.lag.reached(plan.at, cursor);
         }
         Ok(true)
     }
@@ -203,22 +210,23 @@ impl SourceReader {
     async fn fetch(
         &self,
         list: &List,
-        since: Timestamp,
-        token: Option<&str>,
+        window: &Window,
+        page: Option<&str>,
         backoff: &mut Backoff,
-    ) -> Result<Option<Vec<u8>>, Failure> {
+    ) -> Result<Option<Answer>, Failure> {
+        let call = list.call(window.from, window.to, page, &self.provider.constants);
         loop {
-            let asked = self.provider.page(&self.api, list, since, token, &self.parts.clock);
+            let asked = self.provider.page(&self.api, &call, &self.parts.clock);
             let Some(answer) = self.parts.shutdown.unless_triggered(asked).await else { return Ok(None) };
             match answer {
-                Ok(body) => return Ok(Some(body)),
+                Ok(answer) => return Ok(Some(answer)),
                 Err(trouble) => self.bear(backoff, trouble).await?,
             }
         }
     }
 
     /// Waits until the page may be asked for again, or fails where that would not help.
-    async fn bear(&self, backoff: &mut Backoff, trouble: Trouble) -> Result<(), Failure> {
+    pub(crate) async fn bear(&self, backoff: &mut Backoff, trouble: Trouble) -> Result<(), Failure> {
         let wait = match trouble {
             Trouble::Lasting(failure) => return Err(failure),
             Trouble::Throttled(asked) => {
@@ -248,5 +256,24 @@ impl SourceReader {
             "the provider wants to be left alone, waiting"
         );
         wait
+    }
+}
+
+impl Plan<'_> {
+    /// Where the cursor goes with a page. Where it may not move it is written down where it stands: a first round that
+    /// does not come to its end would else leave none, and the next one would look back from later on.
+    fn cursor_after(
+        &self,
+        stretch: &Window,
+        newest: Option<Timestamp>,
+        may_move: bool,
+        is_last: bool,
+    ) -> Option<Timestamp> {
+        let cursor = self.cursor?;
+        let reached = newest.filter(|_| may_move);
+        // Long stretches in which nothing changed would else be read again by every round.
+        let over =
+            Some(stretch.to).filter(|end| is_last && *end < self.window.to && Some(*end) < self.settled);
+        Some(cursor.max(reached.unwrap_or(cursor)).max(over.unwrap_or(cursor)))
     }
 }

@@ -14,7 +14,7 @@ use service::{
 };
 use url::Url;
 
-use crate::{lag::Lag, provider::Provider};
+use crate::{lag::Lag, login::Fetched, pace::Pace, provider::Provider};
 
 /// What a reader works with.
 #[derive(Clone)]
@@ -34,8 +34,6 @@ pub struct SourceReader {
     pub(crate) name: String,
     pub(crate) profile: Arc<Profile>,
     pub(crate) api: Api,
-    /// What the profile leaves to the source.
-    pub(crate) constants: Vec<(String, String)>,
     pub(crate) provider: Provider,
     pub(crate) parts: Parts,
     pub(crate) lag: Lag,
@@ -62,10 +60,15 @@ impl SourceReader {
     /// When the source has no API that can be read, or the API has no list.
     pub fn open(name: &str, parts: Parts) -> Result<Self, OpenError> {
         let reader = Self::open_for_lookups(name, parts)?;
-        match reader.api.list {
-            Some(_) => Ok(reader),
-            None => Err(OpenError::Off("its profile describes no list of the provider's API".to_owned())),
+        match reader.api.lists.is_empty() {
+            false => Ok(reader),
+            true => Err(OpenError::Off("its profile describes no list of the provider's API".to_owned())),
         }
+    }
+
+    /// Whether there is anything to read in rounds.
+    pub fn has_rounds(&self) -> bool {
+        !self.api.lists.is_empty() || self.api.reread.is_some()
     }
 
     /// As [`SourceReader::open`], for single look-ups alone: those need no list.
@@ -82,6 +85,11 @@ impl SourceReader {
         let written = configured.settings.sources.get(name);
         let url = Setting::read("api_url", written.and_then(|source| source.api_url.as_ref()))?;
         let token = Setting::read("api_token", written.and_then(|source| source.api_token.as_ref()))?;
+        let user = match written.and_then(|source| source.api_user.as_ref()) {
+            Some(user) if api.auth.needs_user() => Some(Setting::read("api_user", Some(user))?.secrets),
+            None if api.auth.needs_user() => return Err(OpenError::Off("api_user is not set".to_owned())),
+            Some(_) | None => None,
+        };
         let settings = &configured.settings.reconciler;
         let provider = Provider {
             source: name.to_owned(),
@@ -89,17 +97,22 @@ impl SourceReader {
             base: url.base()?,
             token: token.secrets,
             token_name: token.name,
+            user,
+            constants: written
+                .map(|source| source.constants.clone().into_iter().collect())
+                .unwrap_or_default(),
             response_bytes_max: settings.response_bytes_max,
+            wait_max: settings.retry_after_max.get(),
+            fetched: Fetched::default(),
+            pace: Pace::default(),
         };
+        let lag = Lag::new(name, api.lists.len());
         Ok(Self {
             name: name.to_owned(),
             profile: Arc::clone(profile),
             api: api.clone(),
-            constants: written
-                .map(|source| source.constants.clone().into_iter().collect())
-                .unwrap_or_default(),
             provider,
-            lag: Lag::new(name),
+            lag,
             parts,
         })
     }

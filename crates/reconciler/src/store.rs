@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::{
     page::{Item, PageItems},
     patience::Patience,
-    pull::{Keeping, Plan},
+    pull::Keeping,
     source::SourceReader,
 };
 
@@ -37,12 +37,13 @@ impl SourceReader {
     pub(crate) async fn store(
         &self,
         page: &PageItems<'_>,
-        plan: &Plan,
-        cursor: Option<Timestamp>,
+        origin: Origin,
+        keeping: Keeping,
+        cursor: Option<(&str, Timestamp)>,
     ) -> db::Result<Option<StoredPage>> {
         let mut patience = Patience::new(&self.name, &self.parts.shutdown);
         loop {
-            match self.store_once(page, plan, cursor).await {
+            match self.store_once(page, origin, keeping, cursor).await {
                 Ok(stored) => return Ok(Some(stored)),
                 Err(error) => {
                     if !patience.bear(error).await? {
@@ -56,22 +57,22 @@ impl SourceReader {
     async fn store_once(
         &self,
         page: &PageItems<'_>,
-        plan: &Plan,
-        cursor: Option<Timestamp>,
+        origin: Origin,
+        keeping: Keeping,
+        cursor: Option<(&str, Timestamp)>,
     ) -> db::Result<StoredPage> {
         let now = self.now();
         let mut client = self.parts.pool.get().await?;
         let transaction = client.transaction().await?;
         let rows = resources::load(&transaction, &page.resources()).await?;
         let news = self.news(page, &rows);
-        let events: Vec<NewEvent<'_>> =
-            news.values().map(|item| self.event(item, plan.origin, now)).collect();
+        let events: Vec<NewEvent<'_>> = news.values().map(|item| self.event(item, origin, now)).collect();
         let known = if events.is_empty() { Vec::new() } else { inbox::store(&transaction, &events).await? };
         let cursor = match cursor {
-            Some(to) => Some(cursors::advance(&transaction, &self.name, self.cursor_name(), to, now).await?),
+            Some((name, to)) => Some(cursors::advance(&transaction, &self.name, name, to, now).await?),
             None => None,
         };
-        match plan.keeping {
+        match keeping {
             Keeping::Store => transaction.commit().await?,
             Keeping::Count => transaction.rollback().await?,
         }
@@ -84,7 +85,7 @@ impl SourceReader {
             events += 1;
             facts += u64::from(item.resource().is_some());
         }
-        if events > 0 && plan.keeping == Keeping::Store {
+        if events > 0 && keeping == Keeping::Store {
             self.hint(&client).await;
         }
         Ok(StoredPage { events, facts, cursor })
@@ -105,11 +106,6 @@ impl SourceReader {
         if let Err(error) = Channel::Inbox.notify(client).await {
             tracing::debug!(source = self.name, %error, "hint to the appliers lost");
         }
-    }
-
-    /// The name of the list's cursor.
-    pub(crate) fn cursor_name(&self) -> &str {
-        self.api.list.as_ref().map_or("", |list| &list.path)
     }
 
     fn event<'a>(&'a self, item: &'a Item<'a>, origin: Origin, now: Timestamp) -> NewEvent<'a> {

@@ -124,12 +124,13 @@ pub async fn body(mut response: Response, bytes_max: usize) -> Result<Body, Call
     Ok(Body { bytes, whole: true })
 }
 
-/// How long an answer asks to be left alone: its `Retry-After`, in seconds or as an HTTP date. Uncapped: the
+/// How long an answer asks to be left alone: its `Retry-After`, in seconds (also with decimals) or as an HTTP date. Uncapped: the
 /// caller knows how long it can wait.
 pub fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    // A whole number by RFC 9110; Shopify writes decimals.
     if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
+        return Duration::try_from_secs_f64(seconds).ok();
     }
     let until = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
     // A date that has passed asks for no wait.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{FieldSpec, InstantSpec, OneOrMany, PlaceSpec, RuleSpec, TablePlace, Unknown};
-use crate::api::{Auth, SinceFormat};
+use super::{FieldSpec, InstantSpec, ListSpec, OneOrMany, PlaceSpec, RuleSpec, TablePlace, Unknown};
+use crate::auth::Auth;
+use crate::rate::ResetUnit;
 
 /// `[api]`: the provider's own list of resources.
 #[derive(Debug, Deserialize)]
@@ -15,75 +16,19 @@ pub(crate) struct ApiSpec {
     /// Headers sent with each call.
     #[serde(default)]
     pub(crate) headers: BTreeMap<String, String>,
+    /// The one list, or
     pub(crate) list: Option<ListSpec>,
+    /// several.
+    #[serde(default)]
+    pub(crate) lists: Vec<ListSpec>,
     pub(crate) get: Option<GetSpec>,
-    pub(crate) item: ItemSpec,
+    pub(crate) reread: Option<RereadSpec>,
+    #[serde(default)]
+    pub(crate) rate: RateSpec,
+    pub(crate) item: Option<ItemSpec>,
     /// Further readers, by name.
     #[serde(default)]
     pub(crate) items: BTreeMap<String, ItemSpec>,
-}
-
-/// `[api.list]`: reading what changed since an instant, page by page.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ListSpec {
-    pub(crate) path: String,
-    pub(crate) since_param: String,
-    #[serde(default)]
-    pub(crate) since_format: SinceFormat,
-    pub(crate) limit_param: Option<String>,
-    #[serde(default = "hundred")]
-    pub(crate) limit: u32,
-    /// Where the items stand in the answer; empty when the answer is the list itself.
-    pub(crate) items: String,
-    pub(crate) paging: PagingSpec,
-    /// Whether the provider promises that the list ascends by the instant it was changed at.
-    #[serde(default)]
-    pub(crate) sorted: bool,
-    /// Parameters that are always sent.
-    #[serde(default)]
-    pub(crate) query: BTreeMap<String, String>,
-}
-
-fn hundred() -> u32 {
-    100
-}
-
-/// `paging = { style = "…", … }`.
-#[derive(Debug, Deserialize)]
-#[serde(tag = "style", rename_all = "kebab-case")]
-pub(crate) enum PagingSpec {
-    Token(TokenSpec),
-    Page(NumberedSpec),
-    Offset(OffsetSpec),
-}
-
-/// Pages have numbers.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct NumberedSpec {
-    pub(crate) param: String,
-    #[serde(default = "one")]
-    pub(crate) first: u64,
-}
-
-fn one() -> u64 {
-    1
-}
-
-/// Pages start so many items from the first.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct OffsetSpec {
-    pub(crate) param: String,
-}
-
-/// The answer names the next page by a token.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct TokenSpec {
-    pub(crate) param: String,
-    pub(crate) next: String,
 }
 
 /// `[api.get]`: reading one resource.
@@ -94,6 +39,28 @@ pub(crate) struct GetSpec {
     /// Where the resource stands in the answer; empty when the answer is the resource itself.
     #[serde(default)]
     pub(crate) item: String,
+}
+
+/// `[api.reread]`: reading open resources again one by one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RereadSpec {
+    pub(crate) kind: Option<String>,
+    pub(crate) statuses: Vec<String>,
+    pub(crate) every: String,
+    pub(crate) max_age: String,
+}
+
+/// `rate = { … }`: how the provider tells how much may be asked.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RateSpec {
+    pub(crate) bucket: Option<String>,
+    pub(crate) remaining: Option<String>,
+    pub(crate) reset: Option<String>,
+    #[serde(default)]
+    pub(crate) reset_unit: ResetUnit,
+    pub(crate) pause: Option<String>,
 }
 
 /// `[api.item]`: how to read one resource of the API.

@@ -65,6 +65,7 @@ fn read(profile: &Profile, body: &str, headers: &[(&str, &str)]) -> Vec<Reading>
             origin: Origin::Webhook,
             body: &envelope.body,
             headers: &headers,
+            event_type: None,
             event_key: "key",
             received_at: ARRIVAL.parse().unwrap(),
         };

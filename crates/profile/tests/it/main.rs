@@ -7,6 +7,7 @@ mod cases;
 mod envelopes;
 mod format;
 mod full;
+mod lists;
 mod properties;
 mod reading;
 mod rules;

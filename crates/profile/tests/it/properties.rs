@@ -1,6 +1,6 @@
 //! Whatever bytes come in, nothing panics, nothing is lost, and receiver and applier agree.
 
-use profile::{Incoming, Origin, Profile, Reading};
+use profile::{Incoming, ItemOf, Origin, Profile, Reading};
 use proptest::prelude::*;
 
 use crate::support::{ARRIVAL, loja, loja_with, read_at};
@@ -21,10 +21,17 @@ fn check(profile: &Profile, body: &[u8]) {
     for origin in [Origin::Webhook, Origin::Reconcile, Origin::Backfill] {
         read_at(profile, origin, body, ARRIVAL);
     }
-    let again = profile.api_envelope(body);
-    assert_eq!(again, profile.api_envelope(body));
+    for of in [ItemOf::Item, ItemOf::Event, ItemOf::Named("x".to_owned())] {
+        let again = profile.api_envelope(&of, body);
+        assert_eq!(again, profile.api_envelope(&of, body));
+        let _ = profile.item_instant(&of, body);
+    }
     if let Some(api) = profile.api() {
-        let _ = (api.page(body), api.one(body), api.item_instant(body));
+        let header = |_: &str| Some(String::from_utf8_lossy(body).into_owned());
+        for list in &api.lists {
+            let _ = list.page(None, body, &header);
+        }
+        let _ = api.get.as_ref().map(|get| get.one(body));
     }
 }
 

@@ -47,6 +47,7 @@ fn read_stored(profile: &Profile, envelope: &Envelope<'_>, headers: &Headers) ->
         origin: Origin::Webhook,
         body: &envelope.body,
         headers: &kept,
+        event_type: None,
         event_key: "key",
         received_at: ARRIVAL.parse().unwrap(),
     };

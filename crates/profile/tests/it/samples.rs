@@ -60,8 +60,15 @@ impl Provider {
 
     fn read(&self, profile: &Profile, origin: Origin, body: &[u8], headers: &[(String, String)]) -> Reading {
         let received_at: Timestamp = ARRIVAL.parse().unwrap();
-        let stored =
-            Stored { source: &self.name, origin, body, headers: &headers, event_key: "key", received_at };
+        let stored = Stored {
+            source: &self.name,
+            origin,
+            body,
+            headers: &headers,
+            event_type: None,
+            event_key: "key",
+            received_at,
+        };
         profile.read(&stored, &|kind| self.flows.get(kind))
     }
 }

@@ -36,7 +36,15 @@ pub(crate) fn envelopes<'a>(profile: &'a Profile, body: &'a [u8]) -> Vec<Envelop
 pub(crate) fn read_at(profile: &Profile, origin: Origin, body: &[u8], received_at: &str) -> Reading {
     let flow = flow();
     let received_at: Timestamp = received_at.parse().unwrap();
-    let stored = Stored { source: "loja", origin, body, headers: &(), event_key: "key", received_at };
+    let stored = Stored {
+        source: "loja",
+        origin,
+        body,
+        headers: &(),
+        event_type: None,
+        event_key: "key",
+        received_at,
+    };
     profile.read(&stored, &|kind| (kind == "order").then_some(&flow))
 }
 

@@ -124,7 +124,8 @@ impl World {
         let configured = self.parts().configured;
         let profile = &configured.profiles["loja"];
         let client = self.pool.get().await.unwrap();
-        let sql = "select origin, body, dedup_key from ordem_engine.inbox_events order by event_id";
+        let sql =
+            "select origin, body, dedup_key, event_type from ordem_engine.inbox_events order by event_id";
         for row in client.query(sql, &[]).await.unwrap() {
             let origin = if row.get::<_, &str>(0) == "webhook" { Origin::Webhook } else { Origin::Reconcile };
             let stored = Stored {
@@ -132,6 +133,7 @@ impl World {
                 origin,
                 body: row.get(1),
                 headers: &(),
+                event_type: row.get(3),
                 event_key: row.get(2),
                 received_at: at(NOW),
             };

@@ -120,7 +120,10 @@ fn retry_after_is_read_as_seconds_and_as_a_date() {
     assert_eq!(asked(" 0 "), Some(0));
     assert_eq!(asked("Fri, 02 Jan 2026 03:06:00 GMT"), Some(85));
     assert_eq!(asked("Fri, 02 Jan 2026 03:00:00 GMT"), Some(0));
+    assert_eq!(asked("2.9"), Some(2));
     assert_eq!(asked("soon"), None);
+    assert_eq!(asked("NaN"), None);
+    assert_eq!(asked("1e300"), None);
     assert_eq!(asked("-5"), None);
     assert_eq!(retry_after(&HeaderMap::new(), now), None);
 }

@@ -175,6 +175,8 @@ pub struct SourceSettings {
     pub api_url: Option<SecretRef>,
     /// Its token.
     pub api_token: Option<SecretRef>,
+    /// The second secret of providers that want two.
+    pub api_user: Option<SecretRef>,
     /// Secrets for checks of the profile that name a list of their own.
     #[serde(default)]
     pub more_secrets: BTreeMap<String, Vec<DatedSecret>>,

@@ -72,6 +72,7 @@ fn fact(configured: &Configured, id: &ResourceId, event: &EventStory) -> Option<
         origin: event.origin,
         body: &event.body,
         headers: &headers,
+        event_type: event.event_type.as_deref(),
         event_key: event.dedup_key.as_deref().unwrap_or_default(),
         received_at: event.received_at,
     };

@@ -130,6 +130,7 @@ impl Args {
                 origin: Origin::Webhook,
                 body: &envelope.body,
                 headers: &headers,
+                event_type: envelope.event_type.as_deref(),
                 event_key: &event_key,
                 received_at: now,
             };

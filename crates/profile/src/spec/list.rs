@@ -1,0 +1,137 @@
+//! The provider's lists, as a profile writes them.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::list::SinceFormat;
+
+/// `[api.list]` or `[[api.lists]]`: reading what changed since an instant, page by page.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListSpec {
+    /// The cursor's name; the path unless set.
+    pub(crate) name: Option<String>,
+    #[serde(default)]
+    pub(crate) method: ListMethod,
+    pub(crate) path: String,
+    /// What a `POST` always sends; parameters are dotted paths in it.
+    pub(crate) body: Option<serde_json::Map<String, serde_json::Value>>,
+    /// Parameters that are always sent.
+    #[serde(default)]
+    pub(crate) query: BTreeMap<String, String>,
+    pub(crate) since_param: Option<String>,
+    #[serde(default)]
+    pub(crate) since_format: SinceFormat,
+    pub(crate) until_param: Option<String>,
+    pub(crate) until_format: Option<SinceFormat>,
+    pub(crate) limit_param: Option<String>,
+    #[serde(default = "hundred")]
+    pub(crate) limit: u32,
+    /// Where the items stand in the answer; empty when the answer is the list itself.
+    pub(crate) items: String,
+    /// `"event"`, or one of `[api.items]`; `[api.item]` unless set.
+    pub(crate) reader: Option<String>,
+    pub(crate) paging: PagingSpec,
+    /// Whether the provider promises that the list ascends by the instant it was changed at.
+    #[serde(default)]
+    pub(crate) sorted: bool,
+    /// Longest stretch of time in one call.
+    pub(crate) window_max: Option<String>,
+    /// How far back the provider can tell.
+    pub(crate) retention: Option<String>,
+    /// Each round reads this much before now, without a cursor.
+    pub(crate) sliding: Option<String>,
+    pub(crate) every: Option<String>,
+    pub(crate) overlap: Option<String>,
+    pub(crate) lag: Option<String>,
+}
+
+/// How a list is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub(crate) enum ListMethod {
+    #[default]
+    Get,
+    Post,
+}
+
+fn hundred() -> u32 {
+    100
+}
+
+/// `paging = { style = "…", … }`.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "style", rename_all = "kebab-case")]
+pub(crate) enum PagingSpec {
+    Token(TokenSpec),
+    HeaderToken(HeaderTokenSpec),
+    LastId(LastIdSpec),
+    Page(NumberedSpec),
+    Offset(OffsetSpec),
+    NextUrl(NextUrlSpec),
+    LinkHeader(LinkHeaderSpec),
+}
+
+/// The answer names the next page by a token.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TokenSpec {
+    pub(crate) param: String,
+    pub(crate) next: String,
+    pub(crate) more: Option<String>,
+}
+
+/// A header of the answer names the next page by a token.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HeaderTokenSpec {
+    pub(crate) param: String,
+    pub(crate) header: String,
+}
+
+/// The next page follows the last item's id.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LastIdSpec {
+    pub(crate) param: String,
+    pub(crate) id: String,
+    pub(crate) more: Option<String>,
+}
+
+/// Pages have numbers.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NumberedSpec {
+    pub(crate) param: String,
+    #[serde(default = "one")]
+    pub(crate) first: u64,
+    pub(crate) more: Option<String>,
+    pub(crate) total: Option<String>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// Pages start so many items from the first.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OffsetSpec {
+    pub(crate) param: String,
+    pub(crate) more: Option<String>,
+    pub(crate) total: Option<String>,
+}
+
+/// The answer's body holds the next page's address.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NextUrlSpec {
+    pub(crate) next: String,
+    pub(crate) more: Option<String>,
+}
+
+/// The answer's `Link` header holds it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LinkHeaderSpec {}
