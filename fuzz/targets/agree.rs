@@ -41,6 +41,7 @@ pub(crate) fn check(body: &[u8], headers: &[(&str, &[u8])]) {
                 origin: Origin::Webhook,
                 body: &envelope.body,
                 headers: &kept,
+                event_type: envelope.event_type.as_deref(),
                 event_key: "key",
                 received_at: Timestamp::MAX,
             };

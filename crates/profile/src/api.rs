@@ -35,6 +35,7 @@ pub struct Get {
     /// Path below the API's base URL, with `{id}` where the id goes.
     pub path: String,
     pub(crate) item: PageShape,
+    pub(crate) is_list: bool,
 }
 
 /// Which resources are read again, and how often.

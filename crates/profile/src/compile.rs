@@ -49,6 +49,7 @@ pub(crate) fn profile(spec: &ProfileSpec, setup: &Setup, faults: &mut Faults) ->
     // The answers of an API are JSON, whatever its webhooks are.
     builder.has_forms = false;
     let api = spec.api.as_ref().map(|api| builder.api(api, &spec.event.kind));
+    let watch = spec.watch.as_ref().and_then(|watch| builder.watch(watch, spec.api.as_ref()));
     let items = builder.items(spec.api.as_ref(), &spec.event.kind);
     let fetches = builder.fetches(spec);
     let handshakes = spec.receive.handshakes.iter().enumerate();
@@ -88,6 +89,7 @@ pub(crate) fn profile(spec: &ProfileSpec, setup: &Setup, faults: &mut Faults) ->
         event,
         version: version?,
         api: api.flatten(),
+        watch,
         items,
         fetches,
     })

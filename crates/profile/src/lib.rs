@@ -41,6 +41,7 @@ mod shape;
 mod shown;
 mod spec;
 mod version;
+mod watch;
 
 pub use api::{Api, Get, Reread};
 pub use auth::{Auth, ClientCredentials, Credential, OAuth, TokenEndpoint};
@@ -60,3 +61,4 @@ pub use profile::{Answers, Profile, Setup};
 pub use rate::{Rate, ResetUnit};
 pub use reader::IDENTIFIER_BYTES_MAX;
 pub use reading::{Reading, Stored};
+pub use watch::{Enable, Subscription, Watch};

@@ -26,7 +26,15 @@ impl Builder<'_> {
             if !get.path.contains("{id}") {
                 self.faults.add("api.get.path", "has no {id}");
             }
-            Get { path: self.path("api.get.path", &get.path), item: self.page("api.get.item", &get.item) }
+            if get.item.is_some() && get.items.is_some() {
+                self.faults.add("api.get", "has both item and items");
+            }
+            let place = get.items.as_ref().or(get.item.as_ref()).map_or("", String::as_str);
+            Get {
+                path: self.path("api.get.path", &get.path),
+                item: self.page("api.get.item", place),
+                is_list: get.items.is_some(),
+            }
         });
         if spec.list.is_some() && !spec.lists.is_empty() {
             self.faults.add("api.list", "stands beside [[api.lists]]: write either");

@@ -85,14 +85,18 @@ impl List {
 }
 
 impl Get {
-    /// The item in the answer to a call for one resource.
+    /// The items in the answer to a call for one resource: one, or as many as the provider has for it.
     ///
     /// # Errors
     /// The answer is not what the profile describes.
-    pub fn one<'a>(&self, body: &'a [u8]) -> Result<&'a [u8], PageError> {
+    pub fn read<'a>(&self, body: &'a [u8]) -> Result<Vec<&'a [u8]>, PageError> {
+        if self.is_list {
+            let raw = self.item.raw(body, "a list")?;
+            return Ok(document::elements(raw, ITEMS_MAX)?.into_iter().map(str::as_bytes).collect());
+        }
         let raw = self.item.raw(body, "an object")?;
         match document::first_letter(raw) {
-            Some(b'{') => Ok(raw.as_bytes()),
+            Some(b'{') => Ok(vec![raw.as_bytes()]),
             other => Err(self.item.not_there(document::describe(other), "an object")),
         }
     }

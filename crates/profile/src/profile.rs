@@ -16,6 +16,7 @@ use crate::handshake::Handshake;
 use crate::reader::Reader;
 use crate::spec::ProfileSpec;
 use crate::version::VersionRules;
+use crate::watch::Watch;
 
 /// What one provider's file says, ready to use.
 #[derive(Clone, Debug)]
@@ -37,6 +38,7 @@ pub struct Profile {
     pub(crate) event: Reader,
     pub(crate) version: VersionRules,
     pub(crate) api: Option<Api>,
+    pub(crate) watch: Option<Watch>,
     pub(crate) items: BTreeMap<String, Reader>,
     pub(crate) fetches: BTreeMap<String, Fetch>,
 }
@@ -124,6 +126,11 @@ impl Profile {
     /// The provider's API, where the profile describes one.
     pub fn api(&self) -> Option<&Api> {
         self.api.as_ref()
+    }
+
+    /// How the subscription at the provider is looked after, where its API tells.
+    pub fn watch(&self) -> Option<&Watch> {
+        self.watch.as_ref()
     }
 
     /// Each kind with each status that this profile can give it, for a check against the flows.

@@ -15,10 +15,12 @@ use crate::version::{Criterion, Tie};
 mod api;
 mod list;
 mod place;
+mod watch;
 
 pub(crate) use api::*;
 pub(crate) use list::*;
 pub(crate) use place::*;
+pub(crate) use watch::*;
 
 /// The whole file.
 #[derive(Debug, Deserialize)]
@@ -45,6 +47,7 @@ pub(crate) struct ProfileSpec {
     pub(crate) dedup: DedupSpec,
     pub(crate) version: VersionSpec,
     pub(crate) api: Option<ApiSpec>,
+    pub(crate) watch: Option<WatchSpec>,
     /// Single look-ups by name.
     #[serde(default)]
     pub(crate) fetch: BTreeMap<String, FetchSpec>,

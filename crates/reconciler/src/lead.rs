@@ -3,11 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use db::{Options, cursors::Candidate};
-use futures_util::future::{join, join_all};
+use futures_util::future::{join_all, join3};
 use metrics::gauge;
 use service::{ROUND_TRIP_MAX, metrics as names};
 
-use crate::{End, backoff::about, reread, source::SourceReader};
+use crate::{End, backoff::about, reread, source::SourceReader, watch};
 
 /// How often a process that does not lead tries to, and one that leads looks whether it still does.
 const TRY_EVERY: Duration = Duration::from_secs(2);
@@ -62,7 +62,7 @@ async fn lead(reader: &SourceReader, candidate: &Candidate) -> db::Result<()> {
     tracing::info!(source = reader.name, "leading: this process reads the source's API");
     show_lead(reader, true);
     let ended = tokio::select! {
-        lost = watch(reader, candidate) => Err(lost),
+        lost = keep_watch(reader, candidate) => Err(lost),
         () = rounds(reader) => Ok(()),
     };
     show_lead(reader, false);
@@ -70,7 +70,7 @@ async fn lead(reader: &SourceReader, candidate: &Candidate) -> db::Result<()> {
 }
 
 /// Returns when the session, and with it the lead, is lost.
-async fn watch(reader: &SourceReader, candidate: &Candidate) -> db::Error {
+async fn keep_watch(reader: &SourceReader, candidate: &Candidate) -> db::Error {
     loop {
         tokio::time::sleep(TRY_EVERY).await;
         reader.lag.show(reader.now());
@@ -96,7 +96,7 @@ async fn rounds(reader: &SourceReader) {
             shutdown.sleep(about(pause)).await;
         }
     });
-    join(join_all(lists), reread::rounds(reader)).await;
+    join3(join_all(lists), reread::rounds(reader), watch::rounds(reader)).await;
 }
 
 /// A session that does not answer in time is as good as lost.

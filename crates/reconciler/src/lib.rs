@@ -23,6 +23,7 @@ mod source;
 mod store;
 mod trouble;
 mod waiting;
+mod watch;
 mod window;
 
 use std::sync::Arc;
@@ -37,6 +38,7 @@ pub use lookups::Served;
 pub use pull::{End, Pulled, Tell, Window};
 pub use reread::Reopened;
 pub use source::{OpenError, Parts, SourceReader};
+pub use watch::Looked;
 
 /// What the bootstrap needs to know.
 pub const DAEMON: Daemon = Daemon {

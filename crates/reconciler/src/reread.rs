@@ -128,9 +128,10 @@ impl SourceReader {
                 Some(Err(trouble)) => self.bear(&mut backoff, trouble).await?,
             }
         };
-        let item = get.one(&body)?;
-        let item = self.read_item(&ItemOf::Item, 0, item, self.now());
-        let page = PageItems { items: vec![item], newest: None, is_beyond: false };
+        let now = self.now();
+        let items = get.read(&body)?.into_iter().enumerate();
+        let items = items.map(|(at, item)| self.read_item(&ItemOf::Item, at, item, now)).collect();
+        let page = PageItems { items, newest: None, is_beyond: false };
         let stored = self.store(&page, Origin::Reconcile, Keeping::Store, None).await?;
         Ok(stored.map(|stored| stored.events))
     }

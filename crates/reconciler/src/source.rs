@@ -35,6 +35,10 @@ pub struct SourceReader {
     pub(crate) profile: Arc<Profile>,
     pub(crate) api: Api,
     pub(crate) provider: Provider,
+    /// The address as registered with the provider.
+    pub(crate) public_url: Option<String>,
+    /// Whether a disabled subscription is switched on again.
+    pub(crate) reenable: bool,
     pub(crate) parts: Parts,
     pub(crate) lag: Lag,
 }
@@ -68,7 +72,7 @@ impl SourceReader {
 
     /// Whether there is anything to read in rounds.
     pub fn has_rounds(&self) -> bool {
-        !self.api.lists.is_empty() || self.api.reread.is_some()
+        !self.api.lists.is_empty() || self.api.reread.is_some() || self.profile.watch().is_some()
     }
 
     /// As [`SourceReader::open`], for single look-ups alone: those need no list.
@@ -106,12 +110,18 @@ impl SourceReader {
             fetched: Fetched::default(),
             pace: Pace::default(),
         };
-        let lag = Lag::new(name, api.lists.len());
+        let usual = settings.every.get();
+        let paces: Vec<_> = api.lists.iter().map(|list| list.every.unwrap_or(usual)).collect();
+        let lag = Lag::new(name, &paces, usual);
         Ok(Self {
             name: name.to_owned(),
             profile: Arc::clone(profile),
             api: api.clone(),
             provider,
+            public_url: written
+                .and_then(|source| source.public_url.clone())
+                .filter(|url| !url.trim().is_empty()),
+            reenable: written.is_some_and(|source| source.reenable),
             lag,
             parts,
         })

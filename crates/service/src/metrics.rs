@@ -62,6 +62,8 @@ pub const RECONCILER_RECOVERED: &str = "ordem_reconciler_recovered_total";
 pub const RECONCILER_REQUESTS: &str = "ordem_reconciler_requests_total";
 /// Single look-ups of providers' APIs. Labels: `source`, `result`.
 pub const RECONCILER_LOOKUPS: &str = "ordem_reconciler_lookups_total";
+/// Whether the provider's subscription that sends to us is there and on: 1 or 0. Labels: `source`.
+pub const SUBSCRIPTION_HEALTHY: &str = "ordem_subscription_healthy";
 /// Look-ups that wait. Labels: `source`.
 pub const LOOKUPS_WAITING: &str = "ordem_lookups_waiting";
 /// Age of the oldest look-up that waits, in seconds. Labels: `source`.

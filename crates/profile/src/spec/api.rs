@@ -37,8 +37,9 @@ pub(crate) struct ApiSpec {
 pub(crate) struct GetSpec {
     pub(crate) path: String,
     /// Where the resource stands in the answer; empty when the answer is the resource itself.
-    #[serde(default)]
-    pub(crate) item: String,
+    pub(crate) item: Option<String>,
+    /// Where a list of them stands instead.
+    pub(crate) items: Option<String>,
 }
 
 /// `[api.reread]`: reading open resources again one by one.

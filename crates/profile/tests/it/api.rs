@@ -79,12 +79,15 @@ fn an_answer_that_is_no_page_is_an_error() {
 fn one_resource_may_be_the_answer_or_stand_inside_it() {
     let profile = loja();
     let item = br#"{"id":"ped_1"}"#;
-    assert_eq!(get(&profile).one(item).unwrap(), item);
+    assert_eq!(get(&profile).read(item).unwrap(), [item]);
     let inside = loja_with("path = \"/orders/{id}\"", "path = \"/orders/{id}\"\nitem = \"order\"");
     let answer = br#"{"order":{"id":"ped_1"}}"#;
-    assert_eq!(get(&inside).one(answer).unwrap(), item);
-    assert!(get(&inside).one(item).is_err());
-    assert!(get(&profile).one(b"[]").is_err());
+    assert_eq!(get(&inside).read(answer).unwrap(), [item]);
+    assert!(get(&inside).read(item).is_err());
+    assert!(get(&profile).read(b"[]").is_err());
+    let several = loja_with("path = \"/orders/{id}\"", "path = \"/orders/{id}\"\nitems = \"\"");
+    assert_eq!(get(&several).read(br#"[{"id":1}, {"id":2}]"#).unwrap(), [br#"{"id":1}"#, br#"{"id":2}"#]);
+    assert!(get(&several).read(item).is_err());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A profile that uses every key of the event side once.
+//! A profile that uses every key once.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,15 @@ use crate::support::ARRIVAL;
 const FULL: &str = include_str!("full.toml");
 
 /// What the file format can say, from its own sources: a key that is added there has to be used here.
-const SPECS: [&str; 2] = [include_str!("../../src/spec.rs"), include_str!("../../src/spec/place.rs")];
+const SPECS: [&str; 5] = [
+    include_str!("../../src/spec.rs"),
+    include_str!("../../src/spec/api.rs"),
+    include_str!("../../src/spec/list.rs"),
+    include_str!("../../src/spec/place.rs"),
+    include_str!("../../src/spec/watch.rs"),
+];
+/// Keys that stand instead of those that are used.
+const INSTEAD: [&str; 2] = ["item", "list"];
 
 fn full(options: &[&str]) -> Profile {
     let options = options.iter().map(|name| (*name).to_owned()).collect();
@@ -47,7 +55,7 @@ fn it_uses_every_key() {
         known.insert(renamed.take().unwrap_or(name).to_owned());
     }
     assert!(known.len() > 50, "the sources are not read: {known:?}");
-    let unused: Vec<_> = known.difference(&used).collect();
+    let unused: Vec<_> = known.difference(&used).filter(|key| !INSTEAD.contains(&key.as_str())).collect();
     assert!(unused.is_empty(), "{unused:?}");
 }
 

@@ -31,7 +31,7 @@ fn check(profile: &Profile, body: &[u8]) {
         for list in &api.lists {
             let _ = list.page(None, body, &header);
         }
-        let _ = api.get.as_ref().map(|get| get.one(body));
+        let _ = api.get.as_ref().map(|get| get.read(body));
     }
 }
 

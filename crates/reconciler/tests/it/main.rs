@@ -2,11 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod api;
 mod daemon;
+mod lists;
 mod outage;
 mod refusals;
 mod rounds;
+mod stage;
 mod store;
 mod throttling;
+mod watch;
 mod windows;
 mod world;

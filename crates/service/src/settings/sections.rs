@@ -182,6 +182,9 @@ pub struct SourceSettings {
     pub more_secrets: BTreeMap<String, Vec<DatedSecret>>,
     /// The address as it was registered with the provider, where the provider signs it.
     pub public_url: Option<String>,
+    /// Whether the provider's subscription is switched on again when it is found disabled.
+    #[serde(default)]
+    pub reenable: bool,
     /// What the profile leaves to each source, such as the provider's id of this webhook.
     #[serde(default)]
     pub constants: BTreeMap<String, String>,

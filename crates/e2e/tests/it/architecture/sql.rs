@@ -30,7 +30,7 @@ const CALLS: [&str; 11] = [
 const PREPARED: [&str; 4] = ["&statement", "statement", "&self.statement", "&lock"];
 
 /// Every other call: its file, what it takes, and why it may.
-const MAY: [(&str, &str, &str); 21] = [
+const MAY: [(&str, &str, &str); 20] = [
     ("profile/src/cel.rs", "&context", "an expression of CEL, no statement"),
     ("applier/src/batch.rs", "BEGIN", "sent in one trip with the claim"),
     ("applier/src/batch.rs", "\"commit\"", "ends what BEGIN began"),
@@ -41,7 +41,6 @@ const MAY: [(&str, &str, &str); 21] = [
     ("receiver/src/committer.rs", "STORE", "each committer prepares the statement of `db` once"),
     ("service/src/database.rs", "\"select 1\"", "whether the database answers"),
     ("service/src/outbound.rs", "request", "a request of HTTP, no statement"),
-    ("reconciler/src/provider.rs", "since", "the query of an address, no statement"),
     ("db/src/cursors/lead.rs", "\"\"", "an empty statement: whether the connection lives"),
     ("db/src/inbox/store.rs", "STORE", "a file, shared with the receiver's committers"),
     ("db/src/notify.rs", "\"select pg_notify($1, '')\"", "one function and the channel's name"),
