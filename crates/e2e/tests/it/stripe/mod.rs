@@ -5,12 +5,16 @@ mod fates;
 mod ripple;
 mod rows;
 
-use std::collections::HashMap;
+use std::{
+    collections::HashMap,
+    time::{Duration, Instant},
+};
 
 use fake::{Fake, KEY, SECRET};
 use fates::{FATES, Payment, plan, subscribe, void};
 use rows::{expected, rows};
-use testkit::{eventually, sign};
+use serde_json::json;
+use testkit::eventually;
 
 use crate::{senders::libraries::or_skip, system::System};
 
@@ -20,21 +24,58 @@ const PHASES: [&str; 4] = ["on", "down", "off", "on again"];
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rows_equal_the_providers_state_whatever_was_lost_doubled_and_late() {
     let Some(fake) = or_skip(Fake::start().await) else { return };
-    let environment =
-        [("STRIPE_WEBHOOK_SECRET", SECRET), ("STRIPE_API_URL", fake.url()), ("STRIPE_API_TOKEN", KEY)];
+    let environment = [
+        ("STRIPE_WEBHOOK_SECRET", SECRET),
+        ("STRIPE_API_URL", fake.url()),
+        ("STRIPE_API_TOKEN", KEY),
+        ("ORDEM__RECONCILER__EVERY", "300ms"),
+        ("ORDEM__RECONCILER__LAG", "0s"),
+    ];
     let mut system = System::new("", &environment).await;
     system.add("applier").await;
     play(&fake, &mut system).await;
-
+    settled(&system).await;
     let right = expected(&fake).await;
-    let settled = "select count(*)::text from ordem.events where outcome is null";
-    eventually("all that came is applied", vec!["0".to_owned()], || system.strings(settled)).await;
     let wrong = rows(&system).await.iter().filter(|row| !right.contains(row)).count();
     assert!(wrong > 20, "much was lost: {wrong}");
-    recover(&fake, &system).await;
-    eventually("all is applied", vec!["0".to_owned()], || system.strings(settled)).await;
-    assert_equal(&right, &rows(&system).await);
+
+    // The log of events is read from a day ago on, the newest first; what came is known by its id.
+    system.add("reconciler").await;
+    equal(&fake, &system).await;
+    let origins = "select distinct origin from ordem.events order by 1";
+    assert_eq!(system.strings(origins).await, ["reconcile", "webhook"]);
     assert_once(&system).await;
+
+    // From then on it is read from where it was left. Nothing is sent any more, and all is told all the same.
+    fake.register(&system.target("stripe"), false).await;
+    for fate in FATES {
+        let payment = Payment::begin(&fake, fate, 4000, None).await;
+        payment.end(&fake).await;
+    }
+    equal(&fake, &system).await;
+
+    // And all of it again, as far back as Stripe tells: nothing of it is new.
+    let filled = system.ordem(&["--json", "backfill", "stripe", "--from", "29d"]);
+    let filled: serde_json::Value = serde_json::from_slice(&filled.stdout).unwrap();
+    assert_eq!((&filled["stored"], &filled["complete"]), (&json!(0), &json!(true)), "{filled}");
+    assert!(filled["items"].as_u64().unwrap() > 1000, "{filled}");
+    assert_once(&system).await;
+}
+
+/// Until every event that came was decided.
+async fn settled(system: &System) {
+    let open = "select count(*)::text from ordem.events where outcome is null";
+    eventually("all is applied", vec!["0".to_owned()], || system.strings(open)).await;
+}
+
+/// The rows become what the provider's state is.
+async fn equal(fake: &Fake, system: &System) {
+    let right = expected(fake).await;
+    let end = Instant::now() + Duration::from_secs(30);
+    while rows(system).await != right && Instant::now() < end {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    assert_equal(&right, &rows(system).await);
 }
 
 fn assert_equal(right: &[String], now: &[String]) {
@@ -84,19 +125,6 @@ async fn play(fake: &Fake, system: &mut System) {
             void(fake, invoice).await;
         }
         fake.settle().await;
-    }
-}
-
-/// The provider sends everything once more, the newest first, as its list has it.
-async fn recover(fake: &Fake, system: &System) {
-    let client = reqwest::Client::new();
-    let now = domain::Clock::now(&service::SystemClock).as_second();
-    for event in fake.all("/v1/events").await {
-        let body = event.to_string();
-        let signature = sign(SECRET, format!("{now}.{body}").as_bytes());
-        let request = client.post(system.target("stripe")).header("content-type", "application/json");
-        let request = request.header("stripe-signature", format!("t={now},v1={signature}")).body(body);
-        assert_eq!(request.send().await.unwrap().status(), 200);
     }
 }
 
