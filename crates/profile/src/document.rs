@@ -27,6 +27,9 @@ pub enum Unreadable {
     /// The text is no JSON, or repeats a key that decides something.
     #[error("the body cannot be read: {0}")]
     Json(String),
+    /// The text is no XML that is read here.
+    #[error("the XML cannot be read: {0}")]
+    Xml(String),
     /// The JSON is something else than an object or a list of events.
     #[error("the body is {0}, not an event")]
     NotAnEvent(&'static str),

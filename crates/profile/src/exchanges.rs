@@ -8,7 +8,7 @@ use crate::fetch::Fetch;
 use crate::handshake::{Answer, Handshake};
 use crate::page::PageShape;
 use crate::shape::Shape;
-use crate::spec::{AnswerSpec, ApiSpec, FetchSpec, HandshakeSpec, PlaceSpec, ProfileSpec};
+use crate::spec::{AnswerForm, AnswerSpec, ApiSpec, FetchSpec, HandshakeSpec, PlaceSpec, ProfileSpec};
 
 impl Builder<'_> {
     pub(crate) fn handshake(&mut self, at: usize, spec: &HandshakeSpec) -> Option<Handshake> {
@@ -90,6 +90,7 @@ impl Builder<'_> {
             path: self.path(&format!("{key}.path"), &spec.path),
             reader: spec.reader.clone(),
             is_list,
+            is_xml: spec.answer == AnswerForm::Xml,
             place,
             missing: spec.missing.clone().unwrap_or_else(|| vec![404]),
             missing_for,

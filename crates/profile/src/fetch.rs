@@ -1,5 +1,6 @@
 //! Thin events: where the provider is asked, and what its answer means.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use domain::Flow;
@@ -9,6 +10,7 @@ use crate::document;
 use crate::page::{PageError, PageShape};
 use crate::profile::Profile;
 use crate::reading::{Reading, Stored};
+use crate::xml;
 
 /// Most resources read from one answer.
 const ITEMS_MAX: usize = 1_000;
@@ -19,6 +21,8 @@ pub struct Fetch {
     pub(crate) path: String,
     pub(crate) reader: Option<String>,
     pub(crate) is_list: bool,
+    /// Whether answers are XML.
+    pub(crate) is_xml: bool,
     pub(crate) place: PageShape,
     /// Statuses that mean that there is no such thing.
     pub missing: Vec<u16>,
@@ -61,7 +65,11 @@ impl Profile {
         answer: &[u8],
         flow_of: &dyn Fn(&str) -> Option<&'f Flow>,
     ) -> Result<Vec<Reading>, PageError> {
-        let raw = fetch.place.raw(answer, if fetch.is_list { "a list" } else { "an object" })?;
+        let answer = match fetch.is_xml {
+            true => Cow::Owned(xml::json(answer)?.into_bytes()),
+            false => Cow::Borrowed(answer),
+        };
+        let raw = fetch.place.raw(&answer, if fetch.is_list { "a list" } else { "an object" })?;
         let items = match fetch.is_list {
             true => document::elements(raw, ITEMS_MAX)?,
             false => vec![raw],

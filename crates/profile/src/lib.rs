@@ -42,6 +42,7 @@ mod shown;
 mod spec;
 mod version;
 mod watch;
+mod xml;
 
 pub use api::{Api, Get, Reread};
 pub use auth::{Auth, ClientCredentials, Credential, OAuth, TokenEndpoint};

@@ -101,6 +101,15 @@ impl StatusSpec {
     }
 }
 
+/// How answers are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AnswerForm {
+    #[default]
+    Json,
+    Xml,
+}
+
 /// `[fetch.NAME]`: one look-up.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -108,6 +117,8 @@ pub(crate) struct FetchSpec {
     pub(crate) path: String,
     /// Which of `[api.items]` reads the answer; `[api.item]` unless set.
     pub(crate) reader: Option<String>,
+    #[serde(default)]
+    pub(crate) answer: AnswerForm,
     pub(crate) item: Option<String>,
     pub(crate) items: Option<String>,
     pub(crate) missing: Option<Vec<u16>>,

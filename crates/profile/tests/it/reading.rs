@@ -247,3 +247,14 @@ fn an_item_of_the_api_is_read_by_its_own_rules() {
     let reading = read_at(&profile, Origin::Reconcile, unknown.as_bytes(), ARRIVAL);
     assert_eq!(reading, Reading::Ignored(r#"unknown status "archived""#.to_owned()));
 }
+
+/// What a provider sends may be a form in Latin-1; what its API answers is JSON all the same.
+#[test]
+fn how_bodies_are_written_says_nothing_about_the_api() {
+    let profile = loja_with("[receive]", "[receive]\nbody = \"form\"\ncharset = \"iso-8859-1\"");
+    let item = r#"{"id":"ped_1","status":"paid","sequence":2,"updated_at":"2026-01-02T03:04:05Z","customer_email":"josé@example.com"}"#;
+    let reading = read_at(&profile, Origin::Reconcile, item.as_bytes(), ARRIVAL);
+    let Reading::Fact { fact, .. } = reading else { panic!("{reading:?}") };
+    assert_eq!(fact.status, "paid");
+    assert!(format!("{fact:?}").contains("josé@example.com"), "{fact:?}");
+}

@@ -176,8 +176,12 @@ fn inbox_result(expect: &Value, seen: &Seen, found: &mut Vec<String>) {
         expected = others;
         if !fits(group, mine, seen) {
             let outcomes: Vec<&str> = group.rows.iter().map(|(id, _)| seen.outcomes[id].as_str()).collect();
+            let reasons: Vec<&String> =
+                group.rows.iter().filter_map(|(id, _)| seen.reasons.get(id)).collect();
             let wanted = Value::from(mine.to_vec());
-            found.push(format!("group {at}: outcomes of its new rows are {outcomes:?}, not {wanted}"));
+            found.push(format!(
+                "group {at}: outcomes of its new rows are {outcomes:?} {reasons:?}, not {wanted}"
+            ));
         }
     }
     if !expected.is_empty() {

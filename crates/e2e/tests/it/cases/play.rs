@@ -41,6 +41,8 @@ pub(crate) struct Group {
 pub(crate) struct Seen {
     pub(crate) groups: Vec<Group>,
     pub(crate) outcomes: HashMap<Uuid, String>,
+    /// Why events ended so, where that is told.
+    pub(crate) reasons: HashMap<Uuid, String>,
     pub(crate) peak_memory_mib: Option<u64>,
     /// The rows after each step, counted from one, where the case asks for them.
     pub(crate) after: HashMap<usize, Rows>,
@@ -298,9 +300,10 @@ impl<'a> Play<'a> {
     }
 
     pub(crate) async fn note_outcomes(&mut self) {
-        let sql = "select event_id, coalesce(outcome, 'pending') from ordem.events";
+        let sql = "select event_id, coalesce(outcome, 'pending'), last_error from ordem.events";
         for row in self.stage.house.client.query(sql, &[]).await.unwrap() {
             self.seen.outcomes.insert(row.get(0), row.get(1));
+            self.seen.reasons.extend(row.get::<_, Option<String>>(2).map(|reason| (row.get(0), reason)));
         }
     }
 }
