@@ -27,6 +27,7 @@ pub enum Auth {
 
 /// One of the secrets that a source has for the provider's API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Credential {
     /// `api_token`.
@@ -57,6 +58,7 @@ pub enum TokenEndpoint {
 
 /// How a client says who it is when it asks for a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ClientCredentials {
     /// HTTP Basic.
@@ -84,13 +86,14 @@ impl Auth {
 
 /// `auth = "bearer"`, or `auth = { header = "x-api-key" }`.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(
     untagged,
     expecting = "expected \"bearer\", \"basic\", \"basic-user\", { header = \"name\", prefix = \"\" }, \
                  { headers = { name = \"api_user\", name = \"api_token\" } } or \
                  { oauth = \"client-credentials\", path or url, credentials = \"basic\" or \"body\", scope }"
 )]
-enum AuthSpec {
+pub(crate) enum AuthSpec {
     Named(NamedAuth),
     Header(HeaderAuth),
     Headers(HeadersAuth),
@@ -99,36 +102,41 @@ enum AuthSpec {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-enum NamedAuth {
+pub(crate) enum NamedAuth {
     Bearer,
     Basic,
     BasicUser,
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-struct HeaderAuth {
+pub(crate) struct HeaderAuth {
     header: String,
     #[serde(default)]
     prefix: String,
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-struct HeadersAuth {
+pub(crate) struct HeadersAuth {
     headers: std::collections::BTreeMap<String, Credential>,
 }
 
 #[derive(Deserialize)]
-enum Grant {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) enum Grant {
     #[serde(rename = "client-credentials")]
     ClientCredentials,
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-struct OAuthAuth {
+pub(crate) struct OAuthAuth {
     #[serde(rename = "oauth")]
     _grant: Grant,
     path: String,
@@ -138,8 +146,9 @@ struct OAuthAuth {
 }
 
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-struct OAuthUrlAuth {
+pub(crate) struct OAuthUrlAuth {
     #[serde(rename = "oauth")]
     _grant: Grant,
     url: String,

@@ -12,6 +12,7 @@ pub const INFLATED_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// How bodies are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum BodyForm {
     /// JSON, whatever the content type says.

@@ -24,6 +24,7 @@ pub(crate) const KEY_BYTES_MAX: usize = 512;
 
 /// What is done with deliveries that say the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Policy {
     /// One of them counts.

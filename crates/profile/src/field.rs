@@ -14,6 +14,7 @@ use crate::shape::Leaves;
 
 /// Type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FieldType {
     /// A whole number of 64 bits.

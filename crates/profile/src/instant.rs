@@ -9,6 +9,7 @@ use crate::leaf::{Leaf, integer};
 
 /// What the provider's clock resolves; finer digits are cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Precision {
     Seconds,
@@ -34,6 +35,7 @@ impl Precision {
 
 /// The unit of an instant given as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Epoch {
     Seconds,

@@ -37,6 +37,8 @@ mod reader;
 mod reading;
 mod rule;
 mod rules;
+#[cfg(feature = "schema")]
+mod schema;
 mod shape;
 mod shown;
 mod spec;
@@ -62,4 +64,6 @@ pub use profile::{Answers, Profile, Setup};
 pub use rate::{Rate, ResetUnit};
 pub use reader::IDENTIFIER_BYTES_MAX;
 pub use reading::{Reading, Stored};
+#[cfg(feature = "schema")]
+pub use schema::schema;
 pub use watch::{Enable, Subscription, Watch};

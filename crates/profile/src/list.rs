@@ -74,6 +74,7 @@ pub struct Bound {
 
 /// How an instant is spelt in a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SinceFormat {
     /// `2026-01-02T03:04:05Z`, with a fraction where there is one.

@@ -22,6 +22,7 @@ pub struct Rate {
 
 /// What a reset header counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ResetUnit {
     /// Seconds from now.

@@ -24,6 +24,7 @@ pub(crate) use watch::*;
 
 /// The whole file.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProfileSpec {
     /// The provider's name for people.
@@ -39,13 +40,19 @@ pub(crate) struct ProfileSpec {
     /// What a source may switch on, each with a sentence.
     #[serde(default)]
     pub(crate) options: BTreeMap<String, String>,
+    /// How the provider signs.
     pub(crate) verify: SchemeSpec,
+    /// What the receiver does besides storing.
     #[serde(default)]
     pub(crate) receive: ReceiveSpec,
+    /// How a webhook is read.
     pub(crate) event: EventSpec,
+    /// What makes two deliveries the same event.
     #[serde(default)]
     pub(crate) dedup: DedupSpec,
+    /// What orders the facts of one resource.
     pub(crate) version: VersionSpec,
+    /// The provider's own list of resources.
     pub(crate) api: Option<ApiSpec>,
     pub(crate) watch: Option<WatchSpec>,
     /// Single look-ups by name.
@@ -55,6 +62,7 @@ pub(crate) struct ProfileSpec {
 
 /// `[receive]`: what the receiver does besides storing.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReceiveSpec {
     /// Status that tells the provider that its event is stored.
@@ -88,15 +96,20 @@ pub(crate) struct ReceiveSpec {
 
 /// `[[receive.handshakes]]`.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HandshakeSpec {
+    /// `POST` unless set, or `GET`.
     pub(crate) method: Option<String>,
     /// All must hold.
     #[serde(rename = "where")]
     pub(crate) conditions: Vec<ConditionSpec>,
+    /// Whether the signature is checked first.
     #[serde(default = "yes")]
     pub(crate) signed: bool,
+    /// Status of the answer.
     pub(crate) status: u16,
+    /// Body of the answer: a text, or what is echoed.
     pub(crate) body: Option<AnswerSpec>,
 }
 
@@ -106,6 +119,7 @@ fn yes() -> bool {
 
 /// A text, or what is echoed.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "expected a text, or { query = \"name\" }")]
 pub(crate) enum AnswerSpec {
     Text(String),
@@ -114,16 +128,24 @@ pub(crate) enum AnswerSpec {
 
 /// A place and what must stand there.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConditionSpec {
+    /// The place, where it is more than one of the next three.
     #[serde(rename = "where")]
     pub(crate) inner: Option<PlaceSpec>,
+    /// A dotted path in the body.
     pub(crate) path: Option<String>,
+    /// A header of the request.
     pub(crate) header: Option<String>,
+    /// A parameter of the request's query.
     pub(crate) query: Option<String>,
+    /// Says that the author knows that the signature does not cover this header or parameter.
     #[serde(default)]
     pub(crate) unsigned: bool,
+    /// What must stand there, or
     pub(crate) equals: Option<String>,
+    /// whether anything must.
     pub(crate) present: Option<bool>,
 }
 
@@ -148,6 +170,7 @@ impl ConditionSpec {
 
 /// `[event]`: how to read a webhook.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EventSpec {
     /// What the events are about.
@@ -181,6 +204,7 @@ pub(crate) struct EventSpec {
 
 /// What becomes of a value that is not listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Unknown {
     /// Authentic, and not for us.
@@ -192,27 +216,41 @@ pub(crate) enum Unknown {
 
 /// `[[event.rules]]`, and `[[api.item.rules]]` without types.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RuleSpec {
+    /// Types that it is for, each exact or with `*` at its end.
     #[serde(default)]
     pub(crate) types: Vec<String>,
+    /// It only matches where this expression is true.
     pub(crate) when: Option<String>,
+    /// It only counts with this option of the source; `!name`: only without.
     pub(crate) option: Option<String>,
+    /// What it is about, instead of the usual.
     pub(crate) kind: Option<String>,
+    /// Where the resource's id stands, instead of the usual.
     pub(crate) resource: Option<PlaceSpec>,
+    /// Where the sequence stands, instead of the usual.
     pub(crate) sequence: Option<PlaceSpec>,
+    /// Where the instant stands, instead of the usual.
     #[serde(default)]
     pub(crate) instant: OneOrMany<InstantSpec>,
+    /// The status, fixed or read.
     pub(crate) status: Option<RuleStatusSpec>,
+    /// Fields, instead of those of the same name.
     #[serde(default)]
     pub(crate) fields: BTreeMap<String, FieldSpec>,
+    /// What makes two deliveries the same, instead of `[dedup]`.
     pub(crate) dedup: Option<DedupSpec>,
+    /// Why what matches is authentic and not for us.
     pub(crate) ignore: Option<String>,
+    /// Which look-up tells what happened.
     pub(crate) fetch: Option<String>,
 }
 
 /// The status that a rule gives.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "expected a status, or { path = \"…\", map = { … } }")]
 pub(crate) enum RuleStatusSpec {
     Fixed(String),
@@ -221,8 +259,10 @@ pub(crate) enum RuleStatusSpec {
 
 /// `[dedup]`: what makes two deliveries the same event.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DedupSpec {
+    /// What is done with deliveries that say the same.
     #[serde(default)]
     pub(crate) policy: Policy,
     /// Compositions in order; the first whose parts are all present is used.
@@ -232,9 +272,12 @@ pub(crate) struct DedupSpec {
 
 /// `[version]`: what orders the facts of one resource.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VersionSpec {
+    /// What is newer than what.
     pub(crate) criterion: Criterion,
+    /// What the provider's clock resolves.
     #[serde(default)]
     pub(crate) precision: Precision,
     /// Zone of instants without offset.

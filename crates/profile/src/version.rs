@@ -11,6 +11,7 @@ use crate::shape::Leaves;
 
 /// What settles two facts of equal version that tell different things.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Tie {
     /// The status's rank, then the values.
@@ -22,6 +23,7 @@ pub(crate) enum Tie {
 
 /// One source and kind, one criterion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Criterion {
     /// The provider counts the changes of each resource. A fact without a number is older than all that have one.

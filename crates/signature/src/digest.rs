@@ -53,6 +53,7 @@ impl Algorithm {
 
 /// How the digest's bytes are spelt in the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
     /// Hexadecimal; letters of either case are read, lower case is written.

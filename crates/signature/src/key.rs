@@ -12,6 +12,7 @@ use crate::digest::{Algorithm, BASE64};
 
 /// How the key's bytes are written in the secret.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum KeyForm {
     /// The secret's text is the key, to the last character.

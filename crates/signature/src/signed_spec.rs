@@ -8,6 +8,7 @@ use crate::{Encoding, KeyForm};
 
 /// How a signature is made, where it stands and how it is spelt.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SignedSpec {
     /// `hmac-sha1`, `hmac-sha256`, `hmac-sha512`; of a digest `sha1`, `sha256`, `sha512`.
@@ -127,6 +128,7 @@ impl Default for SignedSpec {
 
 /// How the signature's value is built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// The signature alone.
@@ -140,6 +142,7 @@ pub enum Format {
 
 /// `timestamp = { … }`.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TimestampSpec {
     /// `signature` (its `timestamp_key`), or `header:NAME`.
@@ -161,6 +164,7 @@ fn in_signature() -> String {
 
 /// Unit of a signed time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Seconds since 1970.
@@ -172,6 +176,7 @@ pub enum Unit {
 
 /// In which direction a signed time is bounded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Sides {
     /// Neither too old nor too far ahead.

@@ -26,6 +26,7 @@ const TEXT_MAX: usize = 256;
 
 /// `kind = "standard-webhooks"`.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StandardSpec {
     /// What the three header names start with (`webhook` unless set; older senders use their own name).

@@ -13,6 +13,7 @@ use parse::segment;
 
 /// `text = "…"`, or a list of segments.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "expected a template such as \"{timestamp}.{body}\", or a list of segments")]
 pub enum TextSpec {
     /// One template.
@@ -30,6 +31,7 @@ impl TextSpec {
 
 /// One segment of a string to sign.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged, expecting = "expected a template, or { text = \"…\", optional = true }")]
 pub enum SegmentSpec {
     /// Always there.
@@ -40,6 +42,7 @@ pub enum SegmentSpec {
 
 /// A segment as a table.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SegmentTable {
     /// The template.

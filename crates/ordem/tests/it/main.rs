@@ -13,6 +13,7 @@ mod profile;
 mod refused;
 mod replay;
 mod roles;
+mod schema;
 mod send;
 mod status;
 mod world;

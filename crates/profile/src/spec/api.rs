@@ -10,8 +10,10 @@ use crate::rate::ResetUnit;
 
 /// `[api]`: the provider's own list of resources.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ApiSpec {
+    #[cfg_attr(feature = "schema", schemars(with = "crate::auth::AuthSpec"))]
     pub(crate) auth: Auth,
     /// Headers sent with each call.
     #[serde(default)]
@@ -33,6 +35,7 @@ pub(crate) struct ApiSpec {
 
 /// `[api.get]`: reading one resource.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetSpec {
     pub(crate) path: String,
@@ -44,6 +47,7 @@ pub(crate) struct GetSpec {
 
 /// `[api.reread]`: reading open resources again one by one.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RereadSpec {
     pub(crate) kind: Option<String>,
@@ -54,6 +58,7 @@ pub(crate) struct RereadSpec {
 
 /// `rate = { … }`: how the provider tells how much may be asked.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RateSpec {
     pub(crate) bucket: Option<String>,
@@ -66,6 +71,7 @@ pub(crate) struct RateSpec {
 
 /// `[api.item]`: how to read one resource of the API.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ItemSpec {
     /// What the items are; the kind of the events unless set.
@@ -84,6 +90,7 @@ pub(crate) struct ItemSpec {
 
 /// A status that is read: a place, and its values to ours.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct StatusSpec {
     /// Its values to ours.
@@ -103,6 +110,7 @@ impl StatusSpec {
 
 /// How answers are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum AnswerForm {
     #[default]
@@ -112,6 +120,7 @@ pub(crate) enum AnswerForm {
 
 /// `[fetch.NAME]`: one look-up.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FetchSpec {
     pub(crate) path: String,

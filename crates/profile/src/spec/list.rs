@@ -8,6 +8,7 @@ use crate::list::SinceFormat;
 
 /// `[api.list]` or `[[api.lists]]`: reading what changed since an instant, page by page.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListSpec {
     /// The cursor's name; the path unless set.
@@ -49,6 +50,7 @@ pub(crate) struct ListSpec {
 
 /// How a list is asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum ListMethod {
     #[default]
@@ -62,6 +64,7 @@ fn hundred() -> u32 {
 
 /// `paging = { style = "…", … }`.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "style", rename_all = "kebab-case")]
 pub(crate) enum PagingSpec {
     Token(TokenSpec),
@@ -75,6 +78,7 @@ pub(crate) enum PagingSpec {
 
 /// The answer names the next page by a token.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TokenSpec {
     pub(crate) param: String,
@@ -84,6 +88,7 @@ pub(crate) struct TokenSpec {
 
 /// A header of the answer names the next page by a token.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HeaderTokenSpec {
     pub(crate) param: String,
@@ -92,6 +97,7 @@ pub(crate) struct HeaderTokenSpec {
 
 /// The next page follows the last item's id.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LastIdSpec {
     pub(crate) param: String,
@@ -101,6 +107,7 @@ pub(crate) struct LastIdSpec {
 
 /// Pages have numbers.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NumberedSpec {
     pub(crate) param: String,
@@ -116,6 +123,7 @@ fn one() -> u64 {
 
 /// Pages start so many items from the first.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OffsetSpec {
     pub(crate) param: String,
@@ -125,6 +133,7 @@ pub(crate) struct OffsetSpec {
 
 /// The answer's body holds the next page's address.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NextUrlSpec {
     pub(crate) next: String,
@@ -133,5 +142,6 @@ pub(crate) struct NextUrlSpec {
 
 /// The answer's `Link` header holds it.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LinkHeaderSpec {}

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 /// `[watch]`: looking after the subscription at the provider.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WatchSpec {
     /// The list of subscriptions.
@@ -24,6 +25,7 @@ pub(crate) struct WatchSpec {
 
 /// A path, and what stands there in our subscription: `{url}` is the source's `public_url`.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MatchSpec {
     pub(crate) path: String,
@@ -32,6 +34,7 @@ pub(crate) struct MatchSpec {
 
 /// `[watch.enable]`: switching it on again.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EnableSpec {
     pub(crate) method: EnableMethod,
@@ -41,6 +44,7 @@ pub(crate) struct EnableSpec {
 
 /// How it is switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum EnableMethod {
     Put,

@@ -8,6 +8,7 @@ use crate::standard_webhooks::StandardSpec;
 
 /// The `[verify]` table of a profile, by its `kind`.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum SchemeSpec {
     /// A keyed hash.
@@ -49,6 +50,7 @@ impl SchemeSpec {
 
 /// `bearer` and `basic`.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NamedSpec {
     /// Which of the source's `more_secrets` count, instead of its `secrets`.
@@ -57,6 +59,7 @@ pub struct NamedSpec {
 
 /// `all-of` and `any-of`.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ChecksSpec {
     /// The checks, each as a `[verify]` table.
@@ -65,6 +68,7 @@ pub struct ChecksSpec {
 
 /// `unsigned`.
 #[derive(Clone, Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct UnsignedSpec {
     /// Why that is acceptable.

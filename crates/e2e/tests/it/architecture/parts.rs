@@ -73,6 +73,14 @@ fn the_daemons_do_not_know_each_other() {
 }
 
 #[test]
+fn the_daemons_do_without_the_schema_for_editors() {
+    let daemons = ["receiver", "applier", "publisher", "reconciler"];
+    let users = daemons.into_iter().filter(|name| dependencies(name).contains("schemars"));
+    assert_none("a daemon is built with schemars", users.map(ToOwned::to_owned).collect());
+    assert!(dependencies("ordem").contains("schemars"));
+}
+
+#[test]
 fn only_the_receiver_is_built_on_actix() {
     let users: Vec<String> =
         names().into_iter().filter(|name| dependencies(name).contains("actix-web")).collect();

@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod new;
+pub(crate) mod schema;
 pub(crate) mod verify;
 
 mod attempt;
@@ -27,6 +28,7 @@ enum Command {
     Check(check::Args),
     Try(Box<attempt::Args>),
     New(new::Args),
+    Schema(schema::Args),
 }
 
 impl Args {
@@ -36,6 +38,7 @@ impl Args {
             Command::Check(args) => report::print(&args.run(dir), json),
             Command::Try(args) => report::print(&args.run(dir)?, json),
             Command::New(args) => report::print(&args.run()?, json),
+            Command::Schema(args) => report::print(&args.run(), json),
         }
     }
 }

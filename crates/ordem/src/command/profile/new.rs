@@ -1,6 +1,10 @@
 //! `ordem profile new`: a commented template.
 
-use std::{fs::OpenOptions, io::Write as _, path::PathBuf};
+use std::{
+    fs::OpenOptions,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
 
 use serde::Serialize;
 
@@ -44,6 +48,11 @@ impl Args {
 
 impl Report for Written {
     fn text(&self) -> String {
-        format!("wrote {0}; then: ordem profile check {0}\n", self.file)
+        let schema = Path::new(&self.file).with_file_name("profile.schema.json");
+        format!(
+            "wrote {0}; then: ordem profile check {0}\nfor an editor's completion: ordem profile schema > {1}\n",
+            self.file,
+            schema.display()
+        )
     }
 }
