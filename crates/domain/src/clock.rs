@@ -24,7 +24,12 @@ impl SettableClock {
 
     /// Moves the clock forward (or, with a negative value, back) by whole seconds.
     pub fn advance_seconds(&self, seconds: i64) {
-        self.microseconds.fetch_add(seconds.saturating_mul(1_000_000), Ordering::SeqCst);
+        self.advance_milliseconds(seconds.saturating_mul(1000));
+    }
+
+    /// Moves the clock forward (or, with a negative value, back) by milliseconds.
+    pub fn advance_milliseconds(&self, milliseconds: i64) {
+        self.microseconds.fetch_add(milliseconds.saturating_mul(1000), Ordering::SeqCst);
     }
 }
 

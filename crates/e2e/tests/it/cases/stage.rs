@@ -20,6 +20,7 @@ use super::{
     case::{Case, Delivery},
     destination::Destination,
     receiver::Receiver,
+    source::Source,
 };
 
 const SECRET: &str = "segredo_de_teste_loja";
@@ -89,11 +90,14 @@ impl House {
     }
 
     /// What a receiver says that does not start: its exit code and its log.
-    pub(crate) fn refused_start(&self, secret: &str) -> (Option<i32>, String) {
+    pub(crate) fn refused_start(&self, source: &Source) -> (Option<i32>, String) {
+        let config = tempfile::tempdir().unwrap();
+        let sections = "[service]\nprofiles_dir = \"profiles\"\n".to_owned() + &source.write(config.path());
+        write_config(config.path(), &sections);
         let output = std::process::Command::new(testkit::bin("receiver"))
             .env("DATABASE_URL", self.database.url())
-            .env("LOJA_WEBHOOK_SECRET", secret)
-            .args(["--config", concat!(env!("CARGO_MANIFEST_DIR"), "/../../config")])
+            .arg("--config")
+            .arg(config.path())
             .output()
             .unwrap();
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
@@ -183,6 +187,8 @@ impl<'a> Stage<'a> {
     /// Events that are not among these, in the order of their arrival, with their resource.
     pub(crate) async fn arrived(&self, known: &HashSet<Uuid>) -> Vec<(Uuid, String)> {
         let sql = "select event_id, coalesce(resource_id, '') from ordem.events order by event_id";
+        // Ids of one millisecond are in no order.
+        self.clock.advance_milliseconds(1);
         let rows = self.house.client.query(sql, &[]).await.unwrap();
         rows.iter().map(|row| (row.get(0), row.get(1))).filter(|(id, _)| !known.contains(id)).collect()
     }
