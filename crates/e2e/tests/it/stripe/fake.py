@@ -1,7 +1,8 @@
 """localstripe on a port of this machine, with the events that it leaves out, told as Stripe tells them.
 
 What is added: the events of a payment besides its success and failure, of charges, refunds and invoices; a charge has the
-metadata of its payment; events are listed newest first; `/_config/pending` counts the webhooks that are still to be tried.
+metadata of its payment; events are listed newest first, and now and then not at once; `/_config/pending` counts the
+webhooks that are still to be tried.
 """
 
 import sys
@@ -104,6 +105,22 @@ def newest_first(cls, url, **query):
 Event._api_list_all = classmethod(newest_first)
 
 from localstripe import server  # noqa: E402: it takes the calls over as they are now
+
+asked = 0
+
+
+@web.middleware
+async def limited(request, handler):
+    """Of three reads of the events one comes too soon."""
+    global asked
+    if request.path == "/v1/events":
+        asked += 1
+        if asked % 3 == 2:
+            return web.Response(status=429, headers={"Retry-After": "0.2"})
+    return await handler(request)
+
+
+server.app.middlewares.append(limited)
 
 
 async def count(request):
