@@ -70,6 +70,11 @@ pub(crate) fn with_constants(
 }
 
 impl Api {
+    /// Whether there is an `[api.item]`.
+    pub fn has_item(&self) -> bool {
+        self.item.is_some()
+    }
+
     /// The headers of each call.
     pub fn headers_with(&self, constants: &[(String, String)]) -> Vec<(String, String)> {
         let of = |value: &String| with_constants(value, constants, str::to_owned);

@@ -47,6 +47,11 @@ impl Profile {
         !self.fetches.is_empty()
     }
 
+    /// The names of all look-ups.
+    pub fn fetch_names(&self) -> impl Iterator<Item = &str> {
+        self.fetches.keys().map(String::as_str)
+    }
+
     /// The look-up of this name.
     pub fn fetch(&self, name: &str) -> Option<&Fetch> {
         self.fetches.get(name)

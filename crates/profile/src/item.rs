@@ -26,6 +26,11 @@ struct ItemReader<'a> {
 }
 
 impl Profile {
+    /// The names under `[api.items]`.
+    pub fn reader_names(&self) -> impl Iterator<Item = &str> {
+        self.items.keys().map(String::as_str)
+    }
+
     /// The instant that an item says it changed at: what a cursor may move to.
     pub fn item_instant(&self, of: &ItemOf, item: &[u8]) -> Option<Timestamp> {
         let ItemReader { reader, event_type } = self.reader_of(of)?;

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may end where it stands")]
 
+mod answers;
 mod backfill;
 mod check;
 mod explain;
