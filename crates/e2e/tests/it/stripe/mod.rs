@@ -36,8 +36,9 @@ async fn rows_equal_the_providers_state_whatever_was_lost_doubled_and_late() {
     play(&fake, &mut system).await;
     settled(&system).await;
     let right = expected(&fake).await;
-    let wrong = rows(&system).await.iter().filter(|row| !right.contains(row)).count();
-    assert!(wrong > 20, "much was lost: {wrong}");
+    let now = rows(&system).await;
+    let wrong = right.iter().filter(|row| !now.contains(row)).count();
+    assert!(wrong > 50, "much was lost: {wrong}");
 
     // The log of events is read from a day ago on, the newest first; what came is known by its id. A reader that dies
     // over it is followed by another.
@@ -63,7 +64,7 @@ async fn rows_equal_the_providers_state_whatever_was_lost_doubled_and_late() {
     let filled = system.ordem(&["--json", "backfill", "stripe", "--from", "7d"]);
     let filled: serde_json::Value = serde_json::from_slice(&filled.stdout).unwrap();
     assert_eq!((&filled["stored"], &filled["complete"]), (&json!(0), &json!(true)), "{filled}");
-    assert!(filled["items"].as_u64().unwrap() > 1000, "{filled}");
+    assert!(filled["items"].as_u64().unwrap() > 500, "{filled}");
     assert_once(&system).await;
 }
 
@@ -110,12 +111,11 @@ async fn play(fake: &Fake, system: &mut System) {
         fake.register(&system.target("stripe"), name != "off").await;
         for until in phase..PHASES.len() {
             for fate in FATES {
-                for has_order in [true, false] {
-                    count += 1;
-                    let order = has_order.then(|| format!("ped_{count}"));
-                    let payment = Payment::begin(fake, fate, 1000 + count, order.as_deref()).await;
-                    begun.entry((phase, until)).or_default().push(payment);
-                }
+                count += 1;
+                // There is an odd number of fates: each is met with an order and without.
+                let order = (count % 2 == 0).then(|| format!("ped_{count}"));
+                let payment = Payment::begin(fake, fate, 1000 + count, order.as_deref()).await;
+                begun.entry((phase, until)).or_default().push(payment);
             }
             for works in [true, false] {
                 invoices.push((until, subscribe(fake, works).await));
