@@ -13,4 +13,4 @@ pub use domain::Origin;
 pub use outcome::{EventOutcome, EventVerdict, record_outcomes};
 pub use refused::{RefusedRequest, record_refused};
 pub use retry::{Failed, postpone};
-pub use store::{Duplicate, NewEvent, STORE, body_hash, store, store_with};
+pub use store::{Duplicate, NOT_COMPARABLE, NewEvent, STORE, body_hash, store, store_with};

@@ -41,9 +41,12 @@ pub struct NewEvent<'a> {
 pub struct Duplicate {
     /// The id it would have had.
     pub event_id: Uuid,
-    /// Whether the stored body differs; `None` when the key was taken in this very moment.
+    /// Whether the stored body differs; `None` when the key was taken in this very moment, or its body is not comparable.
     pub body_differs: Option<bool>,
 }
+
+/// In place of a [`body_hash`]: this body is written otherwise than the provider sends it, so none is compared with it.
+pub const NOT_COMPARABLE: i64 = 0;
 
 /// The first eight bytes of the body's SHA-256: tells a repetition from another body under the same key.
 pub fn body_hash(body: &[u8]) -> i64 {

@@ -1,6 +1,6 @@
 -- db::inbox::store
 -- Answers the rows that were not stored because their key is taken. What is known of a key comes from the
--- statement's snapshot: of one taken in this moment by another session nothing is known yet.
+-- statement's snapshot: of one taken in this moment by another session nothing is known yet. A hash of 0 says nothing.
 -- `(… in (…)) is true` is a hashed look-up; a bare `in` becomes a join that compares every row with every other.
 with incoming as materialized (
     select *
@@ -26,7 +26,7 @@ with incoming as materialized (
     insert into ordem_engine.inbox_queue (event_id)
     select event_id from fresh
 )
-select incoming.event_id, known.body_hash <> incoming.body_hash as body_differs
+select incoming.event_id, nullif(known.body_hash, 0) <> incoming.body_hash as body_differs
   from incoming
   left join lateral (
       select keys.body_hash

@@ -59,8 +59,13 @@ impl Fake {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {
-        let request = self.client.get(format!("{}{path}", self.url)).bearer_auth(KEY);
-        request.send().await.unwrap().json().await.unwrap()
+        loop {
+            let request = self.client.get(format!("{}{path}", self.url)).bearer_auth(KEY);
+            let answer = request.send().await.unwrap();
+            if answer.status() != 429 {
+                return answer.json().await.unwrap();
+            }
+        }
     }
 
     /// Everything of a kind, as it is now.

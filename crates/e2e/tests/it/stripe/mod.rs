@@ -10,11 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
+use domain::Clock;
 use fake::{Fake, KEY, SECRET};
 use fates::{FATES, Payment, plan, subscribe, void};
 use rows::{expected, rows};
 use serde_json::json;
-use testkit::eventually;
+use service::SystemClock;
+use testkit::{eventually, sign};
 
 use crate::{senders::libraries::or_skip, system::System};
 
@@ -33,7 +35,7 @@ async fn rows_equal_the_providers_state_whatever_was_lost_doubled_and_late() {
     ];
     let mut system = System::new("", &environment).await;
     system.add("applier").await;
-    play(&fake, &mut system).await;
+    let receiver = play(&fake, &mut system).await;
     settled(&system).await;
     let right = expected(&fake).await;
     let now = rows(&system).await;
@@ -59,6 +61,20 @@ async fn rows_equal_the_providers_state_whatever_was_lost_doubled_and_late() {
         payment.end(&fake).await;
     }
     equal(&fake, &system).await;
+
+    // The webhooks of what was found come after all, in the spelling of webhooks: known, and nothing to wonder at.
+    for event in fake.all("/v1/events").await.iter().take(20) {
+        let (body, now) = (format!("{event:#}"), SystemClock.now().as_second());
+        let signature = sign(SECRET, format!("{now}.{body}").as_bytes());
+        let request = reqwest::Client::new().post(system.target("stripe")).body(body);
+        let request = request.header("stripe-signature", format!("t={now},v1={signature}"));
+        assert_eq!(request.send().await.unwrap().status(), 200);
+    }
+    let counted = async |body: &str| {
+        let line = format!("ordem_receiver_duplicates_total{{source=\"stripe\",body=\"{body}\"}}");
+        system.daemons[receiver].metric(&line).await
+    };
+    assert_eq!((counted("unknown").await, counted("different").await), (20.0, 0.0));
 
     // And all of it again: nothing of it is new.
     let filled = system.ordem(&["--json", "backfill", "stripe", "--from", "7d"]);
@@ -92,8 +108,8 @@ fn assert_equal(right: &[String], now: &[String]) {
     assert_eq!(now.len(), right.len());
 }
 
-/// Payments of every fate, begun in each phase and ended in each later one.
-async fn play(fake: &Fake, system: &mut System) {
+/// Payments of every fate, begun in each phase and ended in each later one. Returns the receiver's place.
+async fn play(fake: &Fake, system: &mut System) -> usize {
     let mut begun: HashMap<(usize, usize), Vec<Payment>> = HashMap::new();
     let mut invoices: Vec<(usize, String)> = Vec::new();
     plan(fake).await;
@@ -131,6 +147,7 @@ async fn play(fake: &Fake, system: &mut System) {
         }
         fake.settle().await;
     }
+    receiver.unwrap()
 }
 
 /// Every event is there once, and every effect of an order.
