@@ -7,7 +7,7 @@ use db::{Options, PlanShape, Pool};
 use domain::Clock;
 
 use crate::{
-    Args, Health, Shutdown, SystemClock, admin, database, metrics,
+    Args, Health, Shutdown, SystemClock, admin, allocator, database, metrics,
     settings::{Configured, Demand, Settings},
     shutdown, telemetry,
 };
@@ -58,6 +58,7 @@ where
     F: FnOnce(Context) -> R,
     R: Future<Output = anyhow::Result<()>>,
 {
+    allocator::keep_pages_small();
     let args = Args::parse_for(daemon.name, daemon.about, daemon.version);
     let demand = if args.check { Demand::Everything } else { daemon.demand };
     let loaded = Configured::load_demanding(&args.config, demand);

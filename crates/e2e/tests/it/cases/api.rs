@@ -1,6 +1,6 @@
 //! The provider's API of a case: gives the scripted answers, one a request.
 //!
-//! Lists are in the shape that `loja` has; single resources are as the case has them, by their address.
+//! Lists of `loja` are put into its shape; all else is as the case has it, by its path.
 
 use std::{
     collections::VecDeque,
@@ -34,14 +34,19 @@ struct Inner {
     script: VecDeque<Scripted>,
     /// The answers at each address.
     resources: Vec<Resource>,
+    reads_lists: bool,
+    items: Vec<Value>,
     served: Vec<String>,
     since: Vec<Timestamp>,
 }
 
-/// What one address answers, in this order; the last stays.
+/// What one path answers, in this order. The last stays where one thing is asked for, and is followed by an empty page
+/// where a list is read.
 struct Resource {
     path: String,
     asked: u32,
+    /// Whether it was asked for as a list.
+    is_list: bool,
     answers: VecDeque<Scripted>,
     /// Whether the last was given.
     is_done: bool,
@@ -66,6 +71,16 @@ impl Api {
         format!("http://127.0.0.1:{}", self.port)
     }
 
+    /// From now on a list is read, or no more.
+    pub(crate) fn reads_lists(&self, reads_lists: bool) {
+        self.inner.lock().unwrap().reads_lists = reads_lists;
+    }
+
+    /// Items of the answers to lists since the last call.
+    pub(crate) fn items(&self) -> Vec<Value> {
+        std::mem::take(&mut self.inner.lock().unwrap().items)
+    }
+
     /// Adds answers that belong together, in their order.
     pub(crate) fn script(&self, answers: &[&Value]) {
         let scripted = answers.iter().enumerate().map(|(at, answer)| {
@@ -75,10 +90,11 @@ impl Api {
         self.inner.lock().unwrap().script.extend(scripted);
     }
 
-    /// Adds what one address answers next; `loja` has words of its own for orders.
+    /// Adds what one path answers next; `loja` has words of its own for orders. The query only describes.
     pub(crate) fn script_resource(&self, answer: &Value, is_loja: bool) {
         let request = answer["request"].as_str().unwrap();
-        let path = request.split_once(' ').map_or(request, |(_, path)| path).to_owned();
+        let path = request.split_once(' ').map_or(request, |(_, path)| path);
+        let path = path.split('?').next().unwrap_or_default().to_owned();
         let body = match answer["body_base64"].as_str() {
             Some(body) => STANDARD.decode(body).unwrap(),
             None if is_loja && answer["status"] == 200 => order(&answer["body"]).to_string().into_bytes(),
@@ -97,7 +113,13 @@ impl Api {
                 }
                 resource.answers.extend(answers);
             }
-            None => resources.push(Resource { path, asked: 0, answers: answers.collect(), is_done: false }),
+            None => resources.push(Resource {
+                path,
+                asked: 0,
+                is_list: false,
+                answers: answers.collect(),
+                is_done: false,
+            }),
         }
     }
 
@@ -111,6 +133,12 @@ impl Api {
         let inner = self.inner.lock().unwrap();
         let never = inner.resources.iter().filter(|resource| resource.asked == 0);
         never.map(|resource| resource.path.clone()).collect()
+    }
+
+    /// Whether a list was begun, and answers of it are left.
+    pub(crate) fn is_within_a_list(&self) -> bool {
+        let inner = self.inner.lock().unwrap();
+        inner.resources.iter().any(|resource| resource.is_list && !resource.is_done)
     }
 
     /// Whether all answers were given.
@@ -131,8 +159,13 @@ impl Api {
 
 async fn answer(State(api): State<Api>, request: Request) -> Response<Body> {
     let mut inner = api.inner.lock().unwrap();
+    let reads_lists = inner.reads_lists;
     if let Some(resource) = inner.resources.iter_mut().find(|resource| resource.is_at(request.uri())) {
-        return resource.next().response();
+        let scripted = if reads_lists { resource.next_page() } else { resource.next() };
+        if reads_lists && scripted.status == 200 {
+            inner.items.extend(items(&scripted.body));
+        }
+        return scripted.response();
     }
     let since = since(request.uri().query().unwrap_or_default());
     inner.since.extend(since);
@@ -149,9 +182,15 @@ async fn answer(State(api): State<Api>, request: Request) -> Response<Body> {
 impl Resource {
     /// Whether it is asked for: the case may have more in front of the path, which belongs to the API's base.
     fn is_at(&self, asked: &Uri) -> bool {
-        let (path, query) = self.path.split_once('?').unwrap_or((&self.path, ""));
-        let has = |pair: &str| asked.query().is_some_and(|query| query.split('&').any(|other| other == pair));
-        path.ends_with(asked.path()) && query.split('&').all(|pair| pair.is_empty() || has(pair))
+        self.path.ends_with(asked.path())
+    }
+
+    fn next_page(&mut self) -> Scripted {
+        self.is_list = true;
+        match self.is_done {
+            true => self.answers[0].without_items(),
+            false => self.next(),
+        }
     }
 
     fn next(&mut self) -> Scripted {
@@ -165,12 +204,38 @@ impl Resource {
 }
 
 impl Scripted {
+    /// The page after the last, in the same shape.
+    fn without_items(&self) -> Self {
+        let mut body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+        match &mut body {
+            Value::Array(items) => items.clear(),
+            Value::Object(members) => {
+                members.values_mut().filter(|value| value.is_array()).for_each(|items| *items = json!([]));
+                members.insert("has_more".to_owned(), false.into());
+            }
+            _ => {}
+        }
+        let body = body.to_string().into_bytes();
+        Self { status: 200, headers: Vec::new(), orders: Vec::new(), body }
+    }
+
     fn response(self) -> Response<Body> {
         let mut response = Response::builder().status(self.status);
         for (name, value) in &self.headers {
             response = response.header(name, value);
         }
         response.body(Body::from(self.body)).unwrap()
+    }
+}
+
+/// What a page holds: the answer itself, or the first list in it.
+fn items(body: &[u8]) -> Vec<Value> {
+    match serde_json::from_slice(body) {
+        Ok(Value::Array(items)) => items,
+        Ok(Value::Object(members)) => {
+            members.into_iter().find_map(|(_, value)| value.as_array().cloned()).unwrap_or_default()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use profile::Incoming;
 use publisher::Courier;
 use reconciler::{Parts, SourceReader};
+use serde_json::Value;
 use service::{Context, Health, Shutdown, SystemClock, settings::Configured};
 use tempfile::TempDir;
 use testkit::{Database, free_port};
@@ -232,6 +233,20 @@ impl<'a> Stage<'a> {
     /// One round of reading the list of the store's API.
     pub(crate) async fn reconcile(&self) {
         SourceReader::open(self.source, self.parts()).unwrap().round().await;
+    }
+
+    /// Whether the provider has lists that are read.
+    pub(crate) fn has_lists(&self) -> bool {
+        SourceReader::open(self.source, self.parts()).is_ok_and(|reader| reader.has_rounds())
+    }
+
+    /// The resource that an item of a list is about.
+    pub(crate) fn resource_of(&self, item: &Value) -> String {
+        let profile = &self.configured.profiles[self.source];
+        let item = item.to_string();
+        let lists = profile.api().into_iter().flat_map(|api| &api.lists);
+        let ids = lists.filter_map(|list| profile.api_envelope(&list.items, item.as_bytes()).resource_id);
+        ids.map(std::borrow::Cow::into_owned).next().unwrap_or_default()
     }
 
     /// Reads what events wait for and is due: how many addresses.
