@@ -116,9 +116,10 @@ fn installed(
 
 fn written(dir: &Path, name: &str, text: &str) -> Result<PathBuf, String> {
     let path = dir.join(name);
-    // Put in place in one step: another process may be about to read it.
-    let next = dir.join(format!("{name}.{}", std::process::id()));
-    fs::write(&next, text).and_then(|()| fs::rename(&next, &path)).map_err(|error| error.to_string())?;
+    // Put in place in one step: another test, here or in another process, may be about to read it.
+    let next = dir.join(format!("{name}.{}", uuid::Uuid::now_v7()));
+    let put = fs::write(&next, text).and_then(|()| fs::rename(&next, &path));
+    put.map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(path)
 }
 
