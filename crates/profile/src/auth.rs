@@ -114,7 +114,9 @@ pub(crate) enum NamedAuth {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HeaderAuth {
+    /// The header that takes the token.
     header: String,
+    /// What stands before it.
     #[serde(default)]
     prefix: String,
 }
@@ -123,6 +125,7 @@ pub(crate) struct HeaderAuth {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct HeadersAuth {
+    /// Headers, each with one of the source's secrets.
     headers: std::collections::BTreeMap<String, Credential>,
 }
 
@@ -137,11 +140,15 @@ pub(crate) enum Grant {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OAuthAuth {
+    /// The grant.
     #[serde(rename = "oauth")]
     _grant: Grant,
+    /// The token endpoint, below the API's address.
     path: String,
+    /// How the client's id and secret are sent.
     #[serde(default)]
     credentials: ClientCredentials,
+    /// What is asked for.
     scope: Option<String>,
 }
 
@@ -149,11 +156,15 @@ pub(crate) struct OAuthAuth {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OAuthUrlAuth {
+    /// The grant.
     #[serde(rename = "oauth")]
     _grant: Grant,
+    /// The token endpoint, elsewhere.
     url: String,
+    /// How the client's id and secret are sent.
     #[serde(default)]
     credentials: ClientCredentials,
+    /// What is asked for.
     scope: Option<String>,
 }
 

@@ -54,6 +54,7 @@ pub(crate) struct ProfileSpec {
     pub(crate) version: VersionSpec,
     /// The provider's own list of resources.
     pub(crate) api: Option<ApiSpec>,
+    /// Looking after the subscription at the provider.
     pub(crate) watch: Option<WatchSpec>,
     /// Single look-ups by name.
     #[serde(default)]

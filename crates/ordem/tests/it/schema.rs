@@ -60,6 +60,29 @@ fn every_profile_that_ships_is_valid() {
     }
 }
 
+/// Keys that no text explains, but for those that tell which variant is meant.
+fn unexplained(schema: &Value, at: &str, found: &mut Vec<String>) {
+    let members = schema.as_object().into_iter().flatten();
+    for (name, value) in members {
+        if name == "properties" {
+            let keys = value.as_object().unwrap().iter();
+            let bare = keys.filter(|(_, of)| of["description"].is_null() && of["const"].is_null());
+            found.extend(bare.map(|(key, _)| format!("{at}: {key}")));
+        }
+        unexplained(value, &format!("{at}/{name}"), found);
+    }
+    for item in schema.as_array().into_iter().flatten() {
+        unexplained(item, at, found);
+    }
+}
+
+#[test]
+fn an_editor_can_say_of_every_key_what_it_is_for() {
+    let mut found = Vec::new();
+    unexplained(&printed(), "", &mut found);
+    assert!(found.is_empty(), "give these a doc comment: {found:#?}");
+}
+
 /// The same table with one key, somewhere in it, written otherwise: once for each key there is.
 fn misspelt(table: &toml::Table) -> Vec<(String, toml::Table)> {
     let mut all = Vec::new();

@@ -19,7 +19,9 @@ pub(crate) struct WatchSpec {
     pub(crate) healthy: Option<String>,
     /// Its id, for `enable`.
     pub(crate) id: Option<String>,
+    /// Wait between two looks.
     pub(crate) every: String,
+    /// How it is switched on again.
     pub(crate) enable: Option<EnableSpec>,
 }
 
@@ -28,7 +30,9 @@ pub(crate) struct WatchSpec {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MatchSpec {
+    /// Where the value stands.
     pub(crate) path: String,
+    /// The value.
     pub(crate) equals: String,
 }
 
@@ -37,8 +41,11 @@ pub(crate) struct MatchSpec {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EnableSpec {
+    /// The method.
     pub(crate) method: EnableMethod,
+    /// The path; `{id}` is the subscription's.
     pub(crate) path: String,
+    /// The body, JSON as text.
     pub(crate) body: String,
 }
 
