@@ -120,7 +120,12 @@ impl Applying {
         // After the locks are held, so that a later holder's writes carry a later time.
         let now = self.clock.now();
         let events = self.let_wait(client, now, events, &held).await?;
-        let mut decided = decide_all(events, rows, |kind| self.configured.flow(kind));
+        let mut decided = decide_all(
+            events,
+            rows,
+            |kind| self.configured.flow(kind),
+            |source| self.configured.profiles.get(source).is_some_and(|profile| profile.settles_ties()),
+        );
         self.end_failures(client, now, &mut decided).await?;
         self.write(client, now, &decided).await?;
         client.batch_execute("commit").await?;

@@ -7,7 +7,7 @@ use db::{
     outbox::EffectToWrite,
 };
 use domain::{Decision, Fact, Flow, NewEffect, Resource, ResourceId, decide};
-use profile::Reading;
+use profile::{Reading, TIE};
 use uuid::Uuid;
 
 /// An event with what it means.
@@ -75,6 +75,7 @@ pub(crate) fn decide_all<'f>(
     events: Vec<Read>,
     rows: HashMap<ResourceId, Resource>,
     flow_of: impl Fn(&str) -> Option<&'f Flow>,
+    settles_ties: impl Fn(&str) -> bool,
 ) -> Decided {
     let mut decided = Decided { rows, ..Decided::default() };
     for read in events {
@@ -90,7 +91,10 @@ pub(crate) fn decide_all<'f>(
         }
         let Read { event, readings } = read;
         match readings {
-            Ok(readings) => decided.event(event, readings, &flow_of),
+            Ok(readings) => {
+                let asks = event.answer.is_none() && settles_ties(&event.source);
+                decided.event(event, readings, &flow_of, asks);
+            }
             Err(error) => decided.failed.push((event, error)),
         }
     }
@@ -104,17 +108,21 @@ impl Decided {
         event: Claimed,
         readings: Vec<Reading>,
         flow_of: &impl Fn(&str) -> Option<&'f Flow>,
+        asks: bool,
     ) {
         let mut ended: Option<EventOutcome> = None;
         for reading in readings {
             let next = match reading {
+                Reading::Fact { resource, fact } if asks && self.disputes(&resource, &fact) => {
+                    self.ask(&event, TIE.to_owned(), resource, None);
+                    continue;
+                }
                 Reading::Fact { resource, fact } => match flow_of(&resource.kind) {
                     Some(flow) => self.fact(&event, resource, &fact, flow),
                     None => continue,
                 },
                 Reading::Fetch { resource, fetch, expect, .. } => {
-                    let (event_id, source) = (event.event_id, event.source.clone());
-                    self.asked.push(Asked { event_id, source, fetch, resource_id: resource.id, expect });
+                    self.ask(&event, fetch, resource, expect);
                     continue;
                 }
                 Reading::Ignored(reason) => set_aside(&event, EventVerdict::Ignored, &reason),
@@ -126,6 +134,16 @@ impl Decided {
             }
         }
         self.outcomes.extend(ended);
+    }
+
+    /// Whether what is known tells another thing of the same moment.
+    fn disputes(&self, resource: &ResourceId, fact: &Fact) -> bool {
+        self.rows.get(resource).is_some_and(|row| row.disputes(fact))
+    }
+
+    fn ask(&mut self, event: &Claimed, fetch: String, resource: ResourceId, expect: Option<String>) {
+        let (event_id, source) = (event.event_id, event.source.clone());
+        self.asked.push(Asked { event_id, source, fetch, resource_id: resource.id, expect });
     }
 
     fn fact(&mut self, event: &Claimed, id: ResourceId, fact: &Fact, flow: &Flow) -> EventOutcome {

@@ -3,7 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use db::inbox::{Answer, Claimed};
-use profile::{KeptHeaders, Profile, Reading, Stored};
+use domain::{Fact, Flow};
+use profile::{KeptHeaders, Profile, Reading, Stored, TIE};
 use service::settings::Configured;
 
 /// Reads an event by its source's profile: one reading, or one for each resource in what the provider said when it was
@@ -42,9 +43,14 @@ fn meaning(
 ) -> Vec<Reading> {
     let flow_of = |kind: &str| configured.flow(kind);
     let reading = profile.read(stored, &flow_of);
-    let (Reading::Fetch { fetch, event_type, .. }, Some(answer)) = (&reading, answer) else {
-        return vec![reading];
+    let (fetch, event_type) = match (&reading, answer) {
+        (Reading::Fetch { fetch, event_type, .. }, Some(_)) => (fetch, event_type),
+        (Reading::Fact { .. }, Some(Answer::Body(body))) => {
+            return settled(profile, stored, reading, body, &flow_of);
+        }
+        _ => return vec![reading],
     };
+    let Some(answer) = answer else { return vec![reading] };
     // A profile that lost the look-up meanwhile asks anew, and the reconciler says what is missing.
     let Some(fetch) = profile.fetch(fetch) else { return vec![reading] };
     match answer {
@@ -57,6 +63,31 @@ fn meaning(
             Err(error) => vec![Reading::Malformed(format!("the provider's answer: {error}"))],
         },
     }
+}
+
+/// What an event tells that contradicts another of the same moment, once the provider has been asked: its word first, so
+/// that the row does not go astray meanwhile, then what the event itself told, which is older than that unless the
+/// answer is. An answer that cannot be read, or is about something else, settles nothing.
+fn settled<'f>(
+    profile: &Profile,
+    stored: &Stored<'_>,
+    own: Reading,
+    answer: &[u8],
+    flow_of: &dyn Fn(&str) -> Option<&'f Flow>,
+) -> Vec<Reading> {
+    let (Some(fetch), Reading::Fact { resource, fact }) = (profile.fetch(TIE), &own) else {
+        return vec![own];
+    };
+    let told = profile.read_answer(fetch, stored, &fact.event_type, answer, flow_of).unwrap_or_default();
+    let words = told.into_iter().filter_map(|reading| match reading {
+        Reading::Fact { resource: of, fact } if of == *resource => {
+            Some(Reading::Fact { resource: of, fact: Fact { version: fact.version.asked(), ..fact } })
+        }
+        _ => None,
+    });
+    let mut readings: Vec<Reading> = words.collect();
+    readings.push(own);
+    readings
 }
 
 /// An answer is the provider's own word: it cannot lead to another question.

@@ -54,6 +54,12 @@ impl Flow {
         self.short_history
     }
 
+    /// Keeps every distinct pair from now on. Where the provider is asked about a moment its word takes that moment's
+    /// entries away again, so that one of those between the first and the last may come to matter.
+    pub fn keep_whole_history(&mut self) {
+        self.short_history = false;
+    }
+
     /// See [`Flow::keeps_short_history`].
     pub(crate) fn exits_are_well_founded(exits: &BTreeMap<String, Vec<String>>) -> bool {
         exits.iter().all(|(from, direct)| {

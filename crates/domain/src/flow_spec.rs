@@ -10,7 +10,7 @@ use crate::{EffectKey, EffectRule, Flow, Trigger};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSpec {
-    /// Status names, the earliest stage first; at most 255.
+    /// Status names, the earliest stage first; at most 127.
     pub statuses: Vec<String>,
     /// Each terminal status with the statuses that may still follow it.
     #[serde(default)]
@@ -97,8 +97,8 @@ impl Faults<'_> {
 
     fn check_statuses(&mut self) {
         let statuses = &self.spec.statuses;
-        if statuses.is_empty() || statuses.len() > 255 {
-            self.add("statuses", format!("needs 1 to 255 statuses, has {}", statuses.len()));
+        if statuses.is_empty() || statuses.len() > 127 {
+            self.add("statuses", format!("needs 1 to 127 statuses, has {}", statuses.len()));
         }
         for (at, status) in statuses.iter().enumerate() {
             if status.trim().is_empty() {

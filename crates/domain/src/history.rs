@@ -88,10 +88,19 @@ impl History {
         });
     }
 
-    /// Walks the pairs in the order of facts. A terminal status is left only by the exits the flow lists;
+    /// Walks the pairs in the order of facts. A terminal status is left only by the exits the flow lists. Where the
+    /// provider was asked about a moment, its word stands for all that events told of that moment.
     /// `None` when nothing was ever told.
     pub(crate) fn fold<'a>(&'a self, flow: &Flow) -> Option<Folded<'a>> {
-        let mut entries = self.entries.iter();
+        let moments = self.entries.chunk_by(|one, next| one.version.major == next.version.major);
+        // The words stand last in their moment.
+        let mut entries = moments.flat_map(|moment| match moment.last() {
+            Some(last) if last.version.is_asked() => {
+                let events = moment.iter().take_while(|entry| !entry.version.is_asked()).count();
+                &moment[events..]
+            }
+            _ => moment,
+        });
         let first = entries.next()?;
         let mut now = Folded { status: &first.status, version: first.version };
         for entry in entries {

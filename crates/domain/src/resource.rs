@@ -36,6 +36,24 @@ pub struct Resource {
 }
 
 impl Resource {
+    /// Whether the row and the fact tell different things of one moment: another status at the same
+    /// [`major`](Version::major), or another value of a field. What is known then comes from a rule and not from the
+    /// provider.
+    pub fn disputes(&self, fact: &Fact) -> bool {
+        let major = fact.version.major;
+        let other_status = self
+            .history
+            .entries()
+            .iter()
+            .any(|entry| entry.version.major == major && entry.status != fact.status);
+        other_status
+            || fact.fields.iter().any(|(name, value)| {
+                self.fields
+                    .get(name)
+                    .is_some_and(|field| field.version.major == major && field.value != *value)
+            })
+    }
+
     /// Takes over the fields of a fact. A newer value wins over an older one whatever came first; of two
     /// values at one version the smaller wins, and of a field that grows the larger, so that the values settle it and
     /// not their arrival.

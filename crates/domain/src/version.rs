@@ -47,6 +47,22 @@ impl Version {
     }
 }
 
+/// Set in the rank of what the provider said when it was asked about one moment.
+const ASKED: u8 = 1 << 7;
+
+impl Version {
+    /// The version of the provider's own word about this moment: above all that events told of it.
+    #[must_use]
+    pub const fn asked(self) -> Self {
+        Self { major: self.major, rank: self.rank | ASKED }
+    }
+
+    /// Whether it is the provider's own word.
+    pub const fn is_asked(self) -> bool {
+        self.rank & ASKED != 0
+    }
+}
+
 impl From<(i64, u8)> for Version {
     fn from((major, rank): (i64, u8)) -> Self {
         Self { major, rank }
@@ -69,6 +85,15 @@ mod tests {
             let polled = Version::from_instant_below_sequences(instant, u8::MAX);
             assert!(polled < Version::from_sequence(0).unwrap());
         }
+    }
+
+    #[test]
+    fn the_providers_own_word_is_above_every_event_of_its_moment_and_below_the_next_moment() {
+        for rank in [0, 1, 100] {
+            assert!(Version::new(7, rank).asked() > Version::new(7, 127));
+            assert!(Version::new(7, rank).asked() < Version::new(8, 0));
+        }
+        assert!(Version::new(7, 2).asked() > Version::new(7, 1).asked());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::decode::{BodyForm, Decoding};
 use crate::dedup::Policy;
 use crate::document::Split;
 use crate::fault::Faults;
+use crate::fetch::Fetch;
 use crate::instant::Spelling;
 use crate::place::QUERY;
 use crate::profile::{Answers, Profile, Setup};
@@ -57,12 +58,15 @@ pub(crate) fn profile(spec: &ProfileSpec, setup: &Setup, faults: &mut Faults) ->
     let used = std::mem::take(&mut builder.headers);
     let answers = answers(&spec.receive, faults);
     dedup_has_keys(spec, faults);
-    if spec.version.tie == Tie::Refetch {
+    let has_item = api.iter().flatten().any(|api| api.get.is_some() && api.item.is_some());
+    if spec.version.tie == Tie::Refetch && !has_item {
         faults.add(
             "version.tie",
-            "\"refetch\" is not built yet: leave it out, then the rank and the values decide",
+            "\"refetch\" needs [api.get] and [api.item]: they say how the provider is asked",
         );
     }
+    let get = api.iter().flatten().find_map(|api| api.get.as_ref());
+    let tie = get.filter(|_| spec.version.tie == Tie::Refetch).map(Fetch::of_tie);
     let (scheme, event) = (scheme?, event?);
     unsigned_only_asks(&scheme, &event, faults);
     criterion_has_places("event", spec.version.criterion, &event, faults);
@@ -91,6 +95,7 @@ pub(crate) fn profile(spec: &ProfileSpec, setup: &Setup, faults: &mut Faults) ->
         api: api.flatten(),
         watch,
         items,
+        tie,
         fetches,
     })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::compile::{Builder, span};
-use crate::fetch::Fetch;
+use crate::fetch::{Fetch, WAIT};
 use crate::handshake::{Answer, Handshake};
 use crate::page::PageShape;
 use crate::shape::Shape;
@@ -82,8 +82,8 @@ impl Builder<'_> {
             span(&format!("{key}.{name}"), text, self.faults).unwrap_or(usual)
         };
         let (missing_for, settle) = (
-            span("missing_for", spec.missing_for.as_deref(), Duration::from_secs(120)),
-            span("settle", spec.settle.as_deref(), Duration::from_secs(120)),
+            span("missing_for", spec.missing_for.as_deref(), WAIT),
+            span("settle", spec.settle.as_deref(), WAIT),
         );
         let delay = span("delay", spec.delay.as_deref(), Duration::ZERO);
         Fetch {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::Flow;
 
-use crate::api::{encoded, with_constants};
+use crate::api::{Get, encoded, with_constants};
 use crate::document;
 use crate::page::{PageError, PageShape};
 use crate::profile::Profile;
@@ -14,6 +14,8 @@ use crate::xml;
 
 /// Most resources read from one answer.
 const ITEMS_MAX: usize = 1_000;
+/// How long an answer is not yet believed, unless the profile says otherwise.
+pub(crate) const WAIT: Duration = Duration::from_secs(120);
 
 /// One way of asking the provider for its own word.
 #[derive(Clone, Debug)]
@@ -41,10 +43,35 @@ impl Fetch {
     }
 }
 
+/// The name of the look-up that settles what two facts of one moment tell differently. No table can have it.
+pub const TIE: &str = ":tie";
+
+impl Fetch {
+    /// Reads a resource as `[api.get]` does.
+    pub(crate) fn of_tie(get: &Get) -> Self {
+        Self {
+            path: get.path.clone(),
+            reader: None,
+            is_list: get.is_list,
+            place: get.item.clone(),
+            is_xml: false,
+            missing: vec![404, 410],
+            missing_for: WAIT,
+            settle: WAIT,
+            delay: Duration::ZERO,
+        }
+    }
+}
+
 impl Profile {
-    /// Whether any event makes the provider be asked.
+    /// Whether any event can make the provider be asked.
     pub fn fetches_any(&self) -> bool {
-        !self.fetches.is_empty()
+        !self.fetches.is_empty() || self.tie.is_some()
+    }
+
+    /// Whether the provider is asked where two facts of one moment differ.
+    pub fn settles_ties(&self) -> bool {
+        self.tie.is_some()
     }
 
     /// The names of all look-ups.
@@ -54,7 +81,7 @@ impl Profile {
 
     /// The look-up of this name.
     pub fn fetch(&self, name: &str) -> Option<&Fetch> {
-        self.fetches.get(name)
+        if name == TIE { self.tie.as_ref() } else { self.fetches.get(name) }
     }
 
     /// What the provider's answer to a look-up tells, in the place of the thin event that asked for it: one reading

@@ -53,7 +53,7 @@ pub use document::{ELEMENTS_MAX, NESTING_MAX, Unreadable};
 pub use domain::Origin;
 pub use envelope::{Envelope, Incoming, TooLarge};
 pub use fault::Fault;
-pub use fetch::Fetch;
+pub use fetch::{Fetch, TIE};
 pub use handshake::Handshake;
 pub use kept::KeptHeaders;
 pub use list::{Address, Bound, Call, ItemOf, List, SinceFormat};

@@ -40,6 +40,8 @@ pub struct Profile {
     pub(crate) api: Option<Api>,
     pub(crate) watch: Option<Watch>,
     pub(crate) items: BTreeMap<String, Reader>,
+    /// How the provider is asked where two facts of one moment differ.
+    pub(crate) tie: Option<Fetch>,
     pub(crate) fetches: BTreeMap<String, Fetch>,
 }
 

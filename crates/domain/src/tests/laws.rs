@@ -74,6 +74,33 @@ proptest! {
     }
 
     #[test]
+    fn words_of_the_provider_among_the_facts_converge_as_well(
+        told in facts(30),
+        words in vec(any::<Index>(), 0..6),
+        order in any::<u64>(),
+        flow in any_flow(),
+    ) {
+        let mut told = told;
+        for word in words {
+            let at = word.index(told.len());
+            told[at].version = told[at].version.asked();
+        }
+        let mut order_flow = order_flow();
+        for flow in [&mut order_flow, &mut flow.clone()] {
+            flow.keep_whole_history();
+            let mut arrivals: Vec<&Fact> = told.iter().collect();
+            let by = usize::try_from(order).unwrap_or(0) % arrivals.len();
+            arrivals.rotate_left(by);
+            if order % 2 == 0 {
+                arrivals.reverse();
+            }
+            let row = apply(arrivals, flow).row;
+            let expected = model(&told, flow);
+            prop_assert_eq!((row.status, row.version, row.fields), (expected.status, expected.version, expected.fields));
+        }
+    }
+
+    #[test]
     fn a_fact_handed_in_again_changes_nothing_and_fires_nothing(facts in facts(12), again in any::<Index>()) {
         let flow = order_flow();
         let mut current: Option<Resource> = None;

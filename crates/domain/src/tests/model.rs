@@ -69,7 +69,11 @@ pub(super) fn model(facts: &[Fact], flow: &Flow) -> Row {
     sorted.sort_by_key(|fact| (fact.version, flow.rank(&fact.status), fact.status.clone()));
     let mut status: Option<&str> = None;
     let mut version = sorted[0].version;
-    for fact in &sorted {
+    // Where the provider was asked about a moment, nothing but its word counts.
+    let asked: BTreeSet<i64> =
+        sorted.iter().filter(|fact| fact.version.is_asked()).map(|fact| fact.version.major).collect();
+    let counts = |fact: &&&Fact| fact.version.is_asked() || !asked.contains(&fact.version.major);
+    for fact in sorted.iter().filter(counts) {
         if status.is_none_or(|now| flow.allows(now, &fact.status)) {
             (status, version) = (Some(fact.status.as_str()), fact.version);
         }

@@ -9,6 +9,7 @@
 mod architecture;
 mod cases;
 mod cluster;
+mod desk;
 mod end_to_end;
 mod kills;
 mod load;
@@ -19,5 +20,6 @@ mod restart_publisher;
 mod senders;
 mod stripe;
 mod system;
+mod ties;
 mod wordpress;
 mod wploja;

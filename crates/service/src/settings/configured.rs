@@ -77,8 +77,14 @@ impl Configured {
         let settings = check.settings();
         let Some(settings) = settings else { return Err(check.faults) };
         check.bounds(&settings);
-        let flows = check.flows(&settings);
+        let mut flows = check.flows(&settings);
         let profiles = check.profiles(&settings, dir, &flows);
+        let asking = profiles.values().filter(|profile| profile.settles_ties());
+        for (kind, _) in asking.flat_map(|profile| profile.statuses()) {
+            if let Some(flow) = flows.get_mut(kind) {
+                Arc::make_mut(flow).keep_whole_history();
+            }
+        }
         let sources = check.sources(&settings, &profiles);
         let destinations = check.destinations(&settings);
         check.effects_have_destinations(&settings);

@@ -12,6 +12,10 @@ const SHIPPED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../profiles");
 const ALIASES: [(&str, &str); 3] =
     [("tiendanube", "nuvemshop"), ("svix", "standard_webhooks"), ("standardwebhooks", "standard_webhooks")];
 
+/// Cases in which the provider's word is wanted where two events of one moment differ.
+const ASKING: [&str; 1] = ["W094"];
+const ASKED: &str = "loja_asked";
+
 /// One source.
 pub(crate) struct Source {
     /// The last part of its address.
@@ -27,7 +31,9 @@ impl Source {
     /// As a case file has it; the error names a provider that has no profile.
     pub(crate) fn of(file: &Value) -> Result<Self, String> {
         let style = file["provider_style"].as_str().unwrap_or_default();
-        let profile = profile_of(style).ok_or_else(|| format!("provider {style}"))?;
+        let asks = ASKING.contains(&file["id"].as_str().unwrap_or_default());
+        let profile = if asks { Some(ASKED.to_owned()) } else { profile_of(style) };
+        let profile = profile.ok_or_else(|| format!("provider {style}"))?;
         let signing = &file["signing"];
         let secrets = match &signing["secret"] {
             Value::Array(secrets) => secrets.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
@@ -58,10 +64,13 @@ impl Source {
 
     /// Writes its secrets into the folder of a configuration and gives its section.
     pub(crate) fn write(&self, dir: &Path) -> String {
-        let own = own(&self.profile);
-        if own.exists() {
+        let own = match self.profile.as_str() {
+            ASKED => Some(asked()),
+            name => std::fs::read_to_string(own(name)).ok(),
+        };
+        if let Some(text) = own {
             std::fs::create_dir_all(dir.join("profiles")).unwrap();
-            std::fs::copy(own, dir.join("profiles").join(format!("{}.toml", self.profile))).unwrap();
+            std::fs::write(dir.join("profiles").join(format!("{}.toml", self.profile)), text).unwrap();
         }
         let quoted = |text: &str| Value::from(text).to_string();
         let file = |name: &str| quoted(&format!("file:{}", dir.join(name).display()));
@@ -96,6 +105,15 @@ fn profile_of(style: &str) -> Option<String> {
         let is_there = own(&name).exists() || Path::new(SHIPPED).join(format!("{name}.toml")).exists();
         (is_there && !name.is_empty()).then_some(name)
     })
+}
+
+/// `loja`, whose provider is asked where two events of one moment differ, and which speaks Portuguese there.
+fn asked() -> String {
+    let loja = std::fs::read_to_string(Path::new(SHIPPED).join("loja.toml")).unwrap();
+    let [tie, map] = ["[version]\n", "[api.item.status.map]\n"];
+    assert!(loja.contains(tie) && loja.contains(map));
+    loja.replace(tie, "[version]\ntie = \"refetch\"\n")
+        .replace(map, "[api.item.status.map]\npago = \"paid\"\n")
 }
 
 fn own(name: &str) -> PathBuf {
