@@ -5,9 +5,12 @@ use std::time::Duration;
 use db::outbox::ClaimedEffect;
 use jiff::Timestamp;
 use reqwest::{Method, Response};
-use service::outbound::{self, Client};
+use service::{
+    outbound::{self, Client},
+    settings::Conflict,
+};
 
-use crate::{excerpt::excerpt, message, policy::Policy, target::Target, verdict};
+use crate::{excerpt::excerpt, message, policy::Policy, success, target::Target, verdict};
 
 pub(crate) use crate::verdict::Meaning;
 
@@ -38,7 +41,7 @@ pub(crate) async fn call(
     let request = client.request(Method::POST, target.url.clone()).timeout(time);
     let request = message::sign(request, effect.effect_id, now, message::body(effect), &target.keys);
     match client.send(request).await {
-        Ok(response) => read(response, policy, now).await,
+        Ok(response) => read(response, effect, policy, now).await,
         Err(error) => Answer {
             meaning: Meaning::Transient,
             status: None,
@@ -49,17 +52,30 @@ pub(crate) async fn call(
     }
 }
 
-async fn read(response: Response, policy: &Policy, now: Timestamp) -> Answer {
+async fn read(response: Response, effect: &ClaimedEffect, policy: &Policy, now: Timestamp) -> Answer {
     let status = response.status().as_u16();
-    let meaning = Meaning::of_status(status);
+    let is_repeated = effect.attempt > 1;
+    let by_status = match (status, policy.conflict) {
+        (409, Conflict::Delivered) if is_repeated => Meaning::Delivered,
+        _ => Meaning::of_status(status),
+    };
     let asked = outbound::retry_after(response.headers(), now);
     // Read so that the connection can be used again; one that says too much, or says it too slowly, is dropped.
     let body = tokio::time::timeout(BODY_WAIT_MAX, outbound::body(response, policy.response_bytes_max)).await;
     let bytes = body.ok().and_then(Result::ok).map(|body| body.bytes).unwrap_or_default();
+    let told = policy.success.as_ref().filter(|_| (200..300).contains(&status));
+    let untold = told.filter(|rule| !success::is_told(rule, &bytes));
+    let meaning = if untold.is_some() { Meaning::Transient } else { by_status };
+    let error = match untold {
+        Some(rule) => {
+            Some(format!("answer {status}, but {} is not as the destination's `success` says", rule.field))
+        }
+        None => (meaning != Meaning::Delivered).then(|| verdict::text_of_status(status)),
+    };
     Answer {
         meaning,
         status: Some(status),
-        error: (meaning != Meaning::Delivered).then(|| verdict::text_of_status(status)),
+        error,
         excerpt: excerpt(&bytes, policy.response_excerpt_bytes),
         asked,
     }

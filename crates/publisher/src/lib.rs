@@ -18,6 +18,7 @@ mod measures;
 pub mod message;
 mod policy;
 mod record;
+mod success;
 mod target;
 pub mod verdict;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::Retry;
-use service::settings::{DestinationSettings, PublisherSettings};
+use service::settings::{Conflict, DestinationSettings, PublisherSettings, SuccessRule};
 
 /// Most of a lease that is kept free for writing the result down.
 const LEASE_MARGIN_MAX: Duration = Duration::from_secs(5);
@@ -11,6 +11,10 @@ const LEASE_MARGIN_MAX: Duration = Duration::from_secs(5);
 /// The treatment of one destination.
 #[derive(Debug, Clone)]
 pub(crate) struct Policy {
+    /// What a success must say.
+    pub(crate) success: Option<SuccessRule>,
+    /// What a 409 to a repeated call means.
+    pub(crate) conflict: Conflict,
     /// Most calls in flight.
     pub(crate) concurrency: usize,
     /// Most effects of one claim.
@@ -34,6 +38,8 @@ pub(crate) struct Policy {
 impl Policy {
     pub(crate) fn of(own: &DestinationSettings, shared: &PublisherSettings) -> Self {
         Self {
+            success: own.success.clone(),
+            conflict: own.conflict,
             concurrency: own.concurrency.unwrap_or(shared.concurrency),
             batch_max: shared.batch_max,
             lease: shared.lease.get(),

@@ -2,9 +2,9 @@
 //!
 //! | Answer | Meaning | Why |
 //! |---|---|---|
-//! | 2xx | delivered | |
+//! | 2xx | delivered | transient where the destination's `success` asks for more than the status, and the body does not say it |
 //! | 400, 422 | permanent | the destination has read this very message and will not have it; the bytes never change |
-//! | 409 | transient | by the draft of the Idempotency-Key header: a request with this key is still in work |
+//! | 409 | transient | by the draft of the Idempotency-Key header: a request with this key is still in work; delivered where the destination's `conflict` says so and this was no first attempt |
 //! | 410 | permanent | the address was given up on purpose |
 //! | 429, 503 and others with `Retry-After` | transient | not before the instant it asks for, up to the cap |
 //! | other 4xx (401, 403, 404, 405, 413, 415, …) | transient | mostly a broken deploy, a secret not yet changed, a proxy |

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use testkit::free_port;
 
+use service::settings::{Conflict, Said, SuccessRule};
+
 use crate::{
     sink::{Reply, Sink},
     stage::{Shown, Stage, span},
@@ -125,4 +127,39 @@ async fn after_the_last_attempt_an_effect_is_dead_with_its_cause() {
     }
     assert_eq!(sink.count(), 3);
     assert_eq!(stage.shown(id).await, shown("dead", 3, Some("answer 500")));
+}
+
+#[tokio::test]
+async fn a_success_that_does_not_say_so_is_tried_again() {
+    let sink = Sink::start(|call| {
+        Reply::status(200).body(if call.number == 0 { "{\"ok\":false}" } else { "{\"ok\":true}" })
+    });
+    let sink = sink.await;
+    let mut stage = Stage::new(&sink.url()).await;
+    stage.destination.settings.success =
+        Some(SuccessRule { field: "ok".to_owned(), equals: Said::Bool(true) });
+    let id = stage.effect("ped_1", "release_picking", 0).await;
+    let courier = stage.courier();
+    courier.round().await.unwrap();
+    let told = "answer 200, but ok is not as the destination's `success` says";
+    assert_eq!(stage.shown(id).await, shown("pending", 1, Some(told)));
+    stage.clock.advance_seconds(HOUR);
+    courier.round().await.unwrap();
+    assert_eq!(stage.shown(id).await.state, "delivered");
+}
+
+#[tokio::test]
+async fn a_conflict_means_done_only_where_the_destination_says_so_and_only_after_another_attempt() {
+    for (conflict, end) in [(Conflict::Delivered, "delivered"), (Conflict::Retry, "pending")] {
+        let sink = Sink::start(|_| Reply::status(409)).await;
+        let mut stage = Stage::new(&sink.url()).await;
+        stage.destination.settings.conflict = conflict;
+        let id = stage.effect("ped_1", "release_picking", 0).await;
+        let courier = stage.courier();
+        courier.round().await.unwrap();
+        assert_eq!(stage.shown(id).await, shown("pending", 1, Some("answer 409")));
+        stage.clock.advance_seconds(HOUR);
+        courier.round().await.unwrap();
+        assert_eq!(stage.shown(id).await.state, end);
+    }
 }

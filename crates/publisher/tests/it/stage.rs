@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use service::{
     SystemClock,
     settings::{
-        AddressList, Configured, Destination, DestinationKind, DestinationSettings, PublisherSettings,
-        SecretRef, Span,
+        AddressList, Configured, Conflict, Destination, DestinationKind, DestinationSettings,
+        PublisherSettings, SecretRef, Span,
     },
 };
 use tempfile::TempDir;
@@ -88,6 +88,8 @@ impl Stage {
                 backoff_base: None,
                 backoff_cap: None,
                 request_timeout: None,
+                success: None,
+                conflict: Conflict::default(),
             },
         };
         let clock = Arc::new(SettableClock::new(SystemClock.now()));

@@ -19,9 +19,9 @@ pub use duration::Span;
 pub use fault::Fault;
 pub use secret::SecretRef;
 pub use sections::{
-    AddressList, ApplierSettings, DatabaseSettings, DestinationKind, DestinationSettings, LogFormat,
-    PublisherSettings, ReceiverSettings, ReconcilerSettings, ServiceSettings, Settings, SourceSettings,
-    TelemetrySettings,
+    AddressList, ApplierSettings, Conflict, DatabaseSettings, DestinationKind, DestinationSettings,
+    LogFormat, PublisherSettings, ReceiverSettings, ReconcilerSettings, Said, ServiceSettings, Settings,
+    SourceSettings, SuccessRule, TelemetrySettings,
 };
 
 #[cfg(test)]

@@ -222,6 +222,44 @@ pub struct DestinationSettings {
     pub backoff_cap: Option<Span>,
     /// Instead of `publisher.request_timeout`.
     pub request_timeout: Option<Span>,
+    /// What an answer must say to be a success, besides its status.
+    pub success: Option<SuccessRule>,
+    /// What a 409 means that answers another attempt than the first.
+    #[serde(default)]
+    pub conflict: Conflict,
+}
+
+/// A value in a destination's JSON answer.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuccessRule {
+    /// Where: keys joined by dots.
+    pub field: String,
+    /// What must stand there.
+    pub equals: Said,
+}
+
+/// A plain value.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Said {
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Number(i64),
+    /// A text.
+    Text(String),
+}
+
+/// What a 409 to a repeated call means.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Conflict {
+    /// The call before is still in work: try again.
+    #[default]
+    Retry,
+    /// The call before did it.
+    Delivered,
 }
 
 /// How a destination is reached.

@@ -11,7 +11,15 @@ use serde_json::{Map, Value};
 use super::{notary::Notary, source::Source};
 
 /// Keys of `config` that change how a case is run.
-const CONFIG: [&str; 5] = ["claim_batch", "permanent_after_attempts", "repeat", "source_timezone", "workers"];
+const CONFIG: [&str; 7] = [
+    "claim_batch",
+    "destination_409",
+    "destination_success",
+    "permanent_after_attempts",
+    "repeat",
+    "source_timezone",
+    "workers",
+];
 
 /// Expectations that are judged.
 const EXPECT: [&str; 23] = [

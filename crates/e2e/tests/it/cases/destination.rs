@@ -69,6 +69,11 @@ impl Destination {
         self.calls.lock().unwrap().clone()
     }
 
+    /// Whether some call is never answered.
+    pub(crate) fn times_out(&self) -> bool {
+        self.scripts.values().any(|script| script["behavior"] == "accept_then_timeout")
+    }
+
     /// Returns once a call is held back.
     pub(crate) async fn holds(&self) {
         let mut holding = self.holding.subscribe();
@@ -95,6 +100,11 @@ async fn answer(State(destination): State<Destination>, headers: HeaderMap, body
         (calls.len() - 1, attempt)
     };
     let script = destination.scripts.get(&(effect, attempt)).cloned().unwrap_or_default();
+    if script["behavior"] == "accept_then_timeout" {
+        destination.calls.lock().unwrap()[at].is_accepted = true;
+        // The work is done, and nobody is told.
+        std::future::pending::<()>().await;
+    }
     if script["behavior"] == "accept_after_seconds" {
         let mut released = destination.released.subscribe();
         destination.holding.send_replace(true);

@@ -76,7 +76,7 @@ impl House {
     pub(crate) async fn new() -> Self {
         let database = Database::create().await;
         let config = tempfile::tempdir().unwrap();
-        write_config(config.path(), &loja(config.path()));
+        write_config(config.path(), &loja(config.path()), "");
         let mut options = database.options();
         options.plans = PlanShape::Pinned;
         options.connections_max = 24;
@@ -94,7 +94,7 @@ impl House {
     pub(crate) fn refused_start(&self, source: &Source) -> (Option<i32>, String) {
         let config = tempfile::tempdir().unwrap();
         let sections = "[service]\nprofiles_dir = \"profiles\"\n".to_owned() + &source.write(config.path());
-        write_config(config.path(), &sections);
+        write_config(config.path(), &sections, "");
         let output = std::process::Command::new(testkit::bin("receiver"))
             .env("DATABASE_URL", self.database.url())
             .arg("--config")
@@ -138,7 +138,18 @@ impl<'a> Stage<'a> {
             true => loja(config.path()),
             false => case.source.write(config.path()),
         };
-        write_config(config.path(), &sections);
+        let mut treatment = String::new();
+        if let Some(rule) = case.config.get("destination_success") {
+            treatment +=
+                &format!("success = {{ field = {}, equals = {} }}\n", rule["json_field"], rule["equals"]);
+        }
+        if let Some(meaning) = case.config.get("destination_409") {
+            treatment += &format!("conflict = {meaning}\n");
+        }
+        if destination.times_out() {
+            treatment += "request_timeout = \"1s\"\n";
+        }
+        write_config(config.path(), &sections, &treatment);
         std::fs::write(config.path().join("api_url"), api.url()).unwrap();
         std::fs::write(config.path().join("url"), destination.url()).unwrap();
         let configured = Arc::new(Configured::load(config.path()).unwrap());
@@ -288,15 +299,15 @@ fn loja(dir: &Path) -> String {
     text
 }
 
-/// `sections` and the destination.
-fn write_config(dir: &Path, sections: &str) {
+/// `sections` and the destination with its further settings.
+fn write_config(dir: &Path, sections: &str, treatment: &str) {
     let write = |file: &str, text: &str| std::fs::write(dir.join(file), text).unwrap();
     write("effect_secret", EFFECT_SECRET);
     write("api_token", "token");
     let at = dir.display();
     let text = format!(
         "{sections}[destinations.fulfillment]\ntype = \"http\"\nurl = \"file:{at}/url\"\n\
-         secrets = [\"file:{at}/effect_secret\"]\n"
+         secrets = [\"file:{at}/effect_secret\"]\n{treatment}"
     );
     write("cases.toml", &text);
 }
