@@ -37,14 +37,12 @@ const SKIPPED: [(&str, &str); 2] = [
 ];
 
 /// Cases that end differently here: how their differences begin, and why.
-const DIFFERENT: [(&str, &[&str], &str); 1] = [
-    (
-        "W087",
-        &["effects are {\"ped_1\": [\"release_picking\", \"notify_refund\", \"halt_picking\"]}"],
-        "the stop is written when the cancellation is known, which here is after the refund and its notice; a refund \
+const DIFFERENT: [(&str, &[&str], &str); 1] = [(
+    "W087",
+    &["effects are {\"ped_1\": [\"release_picking\", \"notify_refund\", \"halt_picking\"]}"],
+    "the stop is written when the cancellation is known, which here is after the refund and its notice; a refund \
          that wrote the stop itself would fail W085 and W090, where nothing but the refund is told",
-    ),
-];
+)];
 
 /// What became of a case.
 #[derive(Debug, PartialEq, Eq)]
