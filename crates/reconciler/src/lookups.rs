@@ -46,7 +46,7 @@ pub(crate) async fn serve(reader: Arc<SourceReader>, database: Options) {
     let mut listener = Listener::start(database, Channel::Lookups);
     while !shutdown.is_triggered() {
         let pause = match reader.serve_once().await {
-            Ok(Served { lookups: 0, .. }) => {
+            Ok(Served { lookups: 0, pause: None }) => {
                 let _stopped = shutdown.unless_triggered(listener.wait(POLL)).await;
                 continue;
             }
@@ -76,6 +76,11 @@ impl SourceReader {
     /// # Errors
     /// When the database is away: what was claimed is due again once its lease ends.
     pub async fn serve_once(&self) -> db::Result<Served> {
+        // A lease would end while the call waits for its turn.
+        let wait = self.provider.pace.wait();
+        if !wait.is_zero() {
+            return Ok(Served { lookups: 0, pause: Some(wait) });
+        }
         let settings = self.settings();
         let lease = settings.request_timeout.get() + LEASE_MARGIN;
         let limit = i64::try_from(settings.lookup_concurrency).unwrap_or(i64::MAX);
@@ -102,7 +107,12 @@ impl SourceReader {
         };
         let path = fetch.path_of(&lookup.resource_id, &self.provider.constants);
         let age = self.now().duration_since(lookup.asked_at);
-        match self.provider.look_up(&self.api, &path, &fetch.missing, &self.parts.clock).await {
+        let asked = self.provider.look_up(&self.api, &path, &fetch.missing, &self.parts.clock);
+        // The stop does not wait for a provider: another process asks again.
+        let Some(looked) = self.parts.shutdown.unless_triggered(asked).await else {
+            return Read::Again(Duration::ZERO, "the reader was stopped".to_owned());
+        };
+        match looked {
             Ok(Looked::Body(body)) => match self.below_expected(lookup, fetch, &body) {
                 Some(reason) if age < signed(fetch.settle) => Read::Again(wait(lookup), reason),
                 _ => Read::Body(body),

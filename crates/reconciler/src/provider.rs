@@ -139,12 +139,15 @@ impl Provider {
     fn named_or_below(&self, address: &Address) -> Result<Url, Failure> {
         match address {
             Address::Path(path) => Ok(self.address(path)),
-            Address::Named(named) => self
-                .base
-                .join(named.trim())
-                .ok()
-                .filter(|url| url.origin() == self.base.origin() && url.origin().is_tuple())
-                .ok_or(Failure::Elsewhere),
+            Address::Named(named) => {
+                let url = self.base.join(named.trim()).ok();
+                let ours = |url: &Url| url.origin() == self.base.origin() && url.origin().is_tuple();
+                let mut url = url.filter(ours).ok_or(Failure::Elsewhere)?;
+                // Who we are is not the provider's to say. Neither fails for http and https.
+                let _ = url.set_username(self.base.username());
+                let _ = url.set_password(self.base.password());
+                Ok(url)
+            }
         }
     }
 

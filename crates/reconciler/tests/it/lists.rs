@@ -163,7 +163,7 @@ async fn the_next_page_is_followed_on_the_same_host_and_nowhere_else() {
         pages += 1;
         let host = asked.header("host").unwrap();
         let next = match pages {
-            1 => format!("<http://{host}/orders.json?page_info=p2>; rel=\"next\""),
+            1 => format!("<http://other:secret@{host}/orders.json?page_info=p2>; rel=\"next\""),
             2 => "</orders.json?page_info=p3>; rel=\"next\"".to_owned(),
             3 => "<p0>; rel=\"previous\"".to_owned(),
             _ => format!("<{elsewhere}/orders.json>; rel=\"next\""),
@@ -177,6 +177,7 @@ async fn the_next_page_is_followed_on_the_same_host_and_nowhere_else() {
     let asked = api.asked();
     assert_eq!(asked[1].query, [("page_info".to_owned(), "p2".to_owned())]);
     assert_eq!(asked[2].header("x-token"), Some("s3cr3t"));
+    assert!(asked.iter().all(|asked| asked.header("authorization").is_none()));
     let (_, end) = stage.reader().round().await;
     let End::Failed(failure) = end else { panic!("{end:?}") };
     assert!(failure.to_string().contains("outside of the API's own"), "{failure}");
@@ -330,4 +331,18 @@ async fn a_window_of_any_time_is_read_from_every_list() {
     assert!(matches!(end, End::Complete));
     assert_eq!((pulled.pages, pulled.stored), (2, 2));
     assert!(stage.cursors().await.is_empty());
+}
+
+#[tokio::test]
+async fn look_ups_wait_their_turn_before_they_take_a_lease() {
+    let api = Api::start(|_| ok(r#"{"data":[]}"#).with("x-left", 0).with("x-reset", 60)).await;
+    let list = "[api]\nauth = \"bearer\"\nrate = { remaining = \"x-left\", reset = \"x-reset\" }\n\
+                [api.list]\npath = \"/orders\"\nsince_param = \"since\"\nitems = \"data\"\n\
+                paging = { style = \"token\", param = \"t\", next = \"next\" }\n";
+    let stage = Stage::new(&format!("{list}{ITEM}"), &api.url, "t").await;
+    let reader = stage.reader();
+    assert!(matches!(reader.round().await.1, End::Complete));
+    let served = reader.serve_once().await.unwrap();
+    assert!(served.pause.is_some_and(|pause| pause > Duration::from_secs(50)), "{served:?}");
+    assert_eq!((served.lookups, api.asked().len()), (0, 1));
 }
