@@ -48,10 +48,19 @@ pub(crate) struct Decided {
     pub(crate) outcomes: Vec<EventOutcome>,
     /// Events whose attempt failed, with the reason.
     pub(crate) failed: Vec<(Claimed, String)>,
+    /// Rows that an older fact made final, against a newer one.
+    pub(crate) overruled: Vec<Overruled>,
     /// Events that wait for the provider's own word.
     pub(crate) asked: Vec<Asked>,
     /// Events that had an answer.
     pub(crate) answered: Vec<Uuid>,
+}
+
+/// A row that an older fact made final.
+pub(crate) struct Overruled {
+    pub(crate) resource: ResourceId,
+    /// The status that it had by a newer fact.
+    pub(crate) newer: String,
 }
 
 /// A look-up that an event needs.
@@ -151,6 +160,9 @@ impl Decided {
         let decision = decide(current, fact, flow);
         let changed = current != Some(&decision.resource);
         let ended = outcome(event, fact, &decision);
+        if let Some(newer) = &decision.overruled {
+            self.overruled.push(Overruled { resource: id.clone(), newer: newer.clone() });
+        }
         let Decision { resource, effects, .. } = decision;
         self.effects.extend(effects.into_iter().map(|effect| Born {
             resource: id.clone(),
@@ -215,7 +227,12 @@ fn outcome(event: &Claimed, fact: &Fact, decision: &Decision) -> EventOutcome {
             "\"{}\" is terminal and does not lead to \"{}\"",
             decision.resource.status, fact.status
         )),
-        domain::Outcome::Applied | domain::Outcome::Stale => None,
+        domain::Outcome::Applied | domain::Outcome::Stale => decision.overruled.as_ref().map(|newer| {
+            format!(
+                "\"{newer}\" is newer, and the final \"{}\" does not lead to it",
+                decision.resource.status
+            )
+        }),
     };
     let moved = decision.transition.as_ref();
     EventOutcome {

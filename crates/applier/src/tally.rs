@@ -8,7 +8,7 @@ use metrics::{counter, histogram};
 use service::metrics as names;
 use uuid::Uuid;
 
-use crate::decided::Decided;
+use crate::decided::{Decided, Overruled};
 
 /// The events of a batch as they came.
 pub(crate) struct Arrivals<'a> {
@@ -44,6 +44,19 @@ pub(crate) fn count(arrivals: &Arrivals<'_>, decided: &Decided, began: Timestamp
         counter!(names::APPLY_FAILURES, "source" => event.source.clone()).increment(1);
     }
     warn_of_malformed(decided);
+    warn_of_overruled(decided);
+}
+
+/// What was done for the newer fact may have to be undone by people, so each is named.
+fn warn_of_overruled(decided: &Decided) {
+    for Overruled { resource, newer } in &decided.overruled {
+        counter!(names::FACTS_OVERRULED, "source" => resource.source.clone()).increment(1);
+        tracing::warn!(
+            %resource,
+            newer,
+            "an older fact made it final, although a newer one had been followed: look whether something has to be undone"
+        );
+    }
 }
 
 /// One line for a batch, not one for each event: a flood of them must not become a flood of logs.

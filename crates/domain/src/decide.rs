@@ -58,6 +58,9 @@ pub struct Decision {
     pub transition: Option<Transition>,
     /// The fact's status, if it was never known before.
     pub reached: Option<String>,
+    /// Set when an older fact made the row final under a newer one that had been followed so far: that one's status.
+    /// Whatever was done for it may have to be undone by people.
+    pub overruled: Option<String>,
     /// What to write to the outbox, in order.
     pub effects: Vec<NewEffect>,
 }
@@ -79,7 +82,8 @@ pub fn decide(current: Option<&Resource>, fact: &Fact, flow: &Flow) -> Decision 
 
     let transition = transition(current, &resource);
     let outcome = outcome(current, fact, &resource, transition.is_some());
-    let mut decision = Decision { resource, outcome, transition, reached, effects: Vec::new() };
+    let overruled = overruled(current, &resource).map(str::to_owned);
+    let mut decision = Decision { resource, outcome, transition, reached, overruled, effects: Vec::new() };
     add_due_effects(&mut decision, flow.effects(), fact);
     decision
 }
@@ -98,6 +102,17 @@ fn blank(fact: &Fact) -> Resource {
 fn transition(before: Option<&Resource>, after: &Resource) -> Option<Transition> {
     let from = before.map(|resource| resource.status.clone());
     (from.as_ref() != Some(&after.status)).then(|| Transition { from, to: after.status.clone() })
+}
+
+fn overruled<'a>(before: Option<&Resource>, after: &'a Resource) -> Option<&'a str> {
+    // A fact that is itself the newest and refused is a terminal regression.
+    let followed =
+        |row: &Resource| row.history.entries().last().is_some_and(|last| last.version == row.version);
+    let newest = after.history.entries().last()?;
+    (before.is_some_and(followed)
+        && before.map(|row| row.version) == Some(newest.version)
+        && !followed(after))
+    .then_some(newest.status.as_str())
 }
 
 fn outcome(before: Option<&Resource>, fact: &Fact, after: &Resource, moved: bool) -> Outcome {

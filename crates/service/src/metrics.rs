@@ -26,6 +26,8 @@ pub const RECEIVER_QUEUED: &str = "ordem_receiver_queued_requests";
 
 /// What became of events. Labels: `source`, `outcome`.
 pub const EVENTS_OUTCOME: &str = "ordem_events_outcome_total";
+/// Rows that an older fact made final although a newer one had been followed. Labels: `source`.
+pub const FACTS_OVERRULED: &str = "ordem_facts_overruled_total";
 /// From the arrival of an event to its outcome, in seconds. Labels: `origin`.
 pub const APPLY_LAG_SECONDS: &str = "ordem_applier_lag_seconds";
 /// One transaction of the applier, in seconds.

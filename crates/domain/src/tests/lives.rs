@@ -114,3 +114,22 @@ fn a_regression_stays_in_the_history_for_operators_and_changes_no_status() {
     assert_eq!((applied.row.status.as_str(), applied.row.version.major), ("refunded", 5));
     assert!(applied.row.reached.contains("paid"));
 }
+
+#[test]
+fn an_older_end_of_what_was_followed_is_told_once_and_a_newer_fact_that_is_refused_is_not() {
+    let flow = order_flow();
+    let told = |facts: &[Fact]| {
+        let mut row = None;
+        let mut told = Vec::new();
+        for fact in facts {
+            let decision = crate::decide(row.as_ref(), fact, &flow);
+            told.push(decision.overruled.clone());
+            row = Some(decision.resource);
+        }
+        told
+    };
+    let (created, canceled, paid) = (fact("created", 1), fact("canceled", 3), fact("paid", 4));
+    let late = told(&[created.clone(), paid.clone(), canceled.clone(), canceled.clone()]);
+    assert_eq!(late, [None, None, Some("paid".to_owned()), None]);
+    assert_eq!(told(&[created, canceled, paid]), [None, None, None]);
+}

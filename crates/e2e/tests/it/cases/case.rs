@@ -22,7 +22,7 @@ const CONFIG: [&str; 7] = [
 ];
 
 /// Expectations that are judged.
-const EXPECT: [&str; 23] = [
+const EXPECT: [&str; 24] = [
     "after_step",
     "answer_ms_p99_under",
     "answer_ms_under",
@@ -39,6 +39,7 @@ const EXPECT: [&str; 23] = [
     "never_delivered_after",
     "orders",
     "orders_checked",
+    "operator_alert",
     "outbox_state",
     "peak_memory_mib_under",
     "second_request_since_max",

@@ -299,6 +299,15 @@ async fn rows(expect: &Value, stage: &Stage<'_>, seen: &Seen, found: &mut Vec<St
             found.push(format!("{what}: {count}, not {wanted}"));
         }
     }
+    if let Some(wanted) = expect["operator_alert"].as_array() {
+        // What the applier warns of and counts stands with the event that made it so.
+        let sql = "select distinct resource_id from ordem.events where outcome = 'terminal_regression' \
+                   or (outcome in ('applied', 'stale') and last_error is not null) order by 1";
+        let told = house.texts(sql).await;
+        if !wanted.iter().map(|id| id.as_str().unwrap()).eq(told.iter().map(String::as_str)) {
+            found.push(format!("operators are told of {told:?}, not {wanted:?}"));
+        }
+    }
     for (effect, state) in pairs(expect, "outbox_state") {
         let effect = spelt(&effect);
         let wanted = if state == "entregue" { "delivered" } else { state.as_str().unwrap() };
