@@ -84,7 +84,7 @@ pub fn decide(current: Option<&Resource>, fact: &Fact, flow: &Flow) -> Decision 
     let outcome = outcome(current, fact, &resource, transition.is_some());
     let overruled = overruled(current, &resource).map(str::to_owned);
     let mut decision = Decision { resource, outcome, transition, reached, overruled, effects: Vec::new() };
-    add_due_effects(&mut decision, flow.effects(), fact);
+    add_due_effects(&mut decision, current, flow.effects(), fact);
     decision
 }
 

@@ -1,6 +1,6 @@
 //! Side effects: born of what happened to the row, never of the type of the event that came.
 
-use crate::{Decision, Fact, Resource, Value};
+use crate::{Decision, Fact, Field, Resource, Value};
 
 /// What makes an effect due.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub enum Trigger {
     Reached(String),
     /// An event of this type came.
     Event(String),
+    /// The row's value of this field really changed, or is known for the first time.
+    Changed(String),
 }
 
 /// What tells two effects of one name and resource apart.
@@ -22,6 +24,8 @@ pub enum EffectKey {
     Event,
     /// The value of this field: one per value.
     Field(String),
+    /// The value of this field and the version that set it: one per change, also back to a value it had before.
+    Change(String),
 }
 
 /// One effect of a flow, checked.
@@ -37,6 +41,8 @@ pub struct EffectRule {
     pub requires: Option<String>,
     /// None of these may ever have been told.
     pub unless_reached: Vec<String>,
+    /// With [`Trigger::Reached`]: it waits until these fields are known as well.
+    pub known: Vec<String>,
     /// What makes it distinct.
     pub key: EffectKey,
     /// Where it goes.
@@ -57,19 +63,35 @@ pub struct NewEffect {
 }
 
 /// Adds the effects that this decision makes due, in the order of the flow, and notes them in the resource.
-pub(crate) fn add_due_effects(decision: &mut Decision, rules: &[EffectRule], fact: &Fact) {
+/// `before` is the row as it was.
+pub(crate) fn add_due_effects(
+    decision: &mut Decision,
+    before: Option<&Resource>,
+    rules: &[EffectRule],
+    fact: &Fact,
+) {
     for rule in rules {
-        if triggered(rule, decision, fact) && guards_hold(rule, decision) {
+        if triggered(rule, before, decision, fact) && guards_hold(rule, decision) {
             write(rule, decision, fact);
         }
     }
 }
 
-fn triggered(rule: &EffectRule, decision: &Decision, fact: &Fact) -> bool {
+fn triggered(rule: &EffectRule, before: Option<&Resource>, decision: &Decision, fact: &Fact) -> bool {
     match &rule.trigger {
         Trigger::Enter(status) => decision.transition.as_ref().is_some_and(|moved| &moved.to == status),
-        Trigger::Reached(status) => decision.reached.as_ref() == Some(status),
+        Trigger::Reached(status) if rule.known.is_empty() => decision.reached.as_ref() == Some(status),
+        Trigger::Reached(status) => {
+            let complete = |row: &Resource| {
+                row.history.reached(status) && rule.known.iter().all(|field| row.fields.contains_key(field))
+            };
+            complete(&decision.resource) && !before.is_some_and(complete)
+        }
         Trigger::Event(event_type) => &fact.event_type == event_type,
+        Trigger::Changed(field) => {
+            let value = |row: &'_ Resource| row.fields.get(field).map(|field| field.value.clone());
+            value(&decision.resource) != before.and_then(value)
+        }
     }
 }
 
@@ -109,11 +131,19 @@ fn key_text(key: &EffectKey, resource: &Resource, fact: &Fact) -> Option<String>
         EffectKey::Field(name) => {
             let value =
                 fact.fields.get(name).or_else(|| resource.fields.get(name).map(|field| &field.value))?;
-            Some(match value {
-                Value::Boolean(flag) => flag.to_string(),
-                Value::Integer(number) => number.to_string(),
-                Value::Text(text) => text.clone(),
-            })
+            Some(text(value))
         }
+        EffectKey::Change(name) => {
+            let Field { value, version } = resource.fields.get(name)?;
+            Some(format!("{}@{}.{}", text(value), version.major, version.rank))
+        }
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::Boolean(flag) => flag.to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
     }
 }

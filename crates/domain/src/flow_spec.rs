@@ -20,7 +20,7 @@ pub struct FlowSpec {
     pub effects: Vec<EffectSpec>,
 }
 
-/// One effect: a trigger (exactly one of `enter`, `reached`, `event`), guards, and where it goes.
+/// One effect: a trigger (exactly one of `enter`, `reached`, `event`, `changed`), guards, and where it goes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EffectSpec {
@@ -32,6 +32,8 @@ pub struct EffectSpec {
     pub reached: Option<String>,
     /// Fires for events of this type, once per key.
     pub event: Option<String>,
+    /// Fires when the row's value of this field really changes, or is told for the first time.
+    pub changed: Option<String>,
     /// With `enter`: only when one of these statuses was left.
     #[serde(default)]
     pub from: Vec<String>,
@@ -40,8 +42,12 @@ pub struct EffectSpec {
     /// Not if one of these statuses was ever told.
     #[serde(default)]
     pub unless_reached: Vec<String>,
+    /// With `reached`: waits until these fields are known as well, whatever fact tells them.
+    #[serde(default)]
+    pub known: Vec<String>,
     /// What makes the effect distinct within its resource: nothing (once), `event` (once per event),
-    /// or `field:NAME` (once per value of that field).
+    /// or `field:NAME` (once per value of that field). With `event` it is `event` unless set, with `changed` once per
+    /// change.
     pub key: Option<String>,
     /// Name of the destination it is sent to.
     pub destination: String,
@@ -144,6 +150,9 @@ impl Faults<'_> {
         if !spec.from.is_empty() && spec.enter.is_none() {
             self.add(key("from"), "goes only with `enter`: the other triggers leave no status");
         }
+        if !spec.known.is_empty() && spec.reached.is_none() {
+            self.add(key("known"), "goes only with `reached`: the other triggers do not wait");
+        }
         if let Some(needed) = &spec.requires
             && !self.spec.effects.iter().any(|other| &other.name == needed)
         {
@@ -157,18 +166,25 @@ impl Faults<'_> {
             from: spec.from.clone(),
             requires: spec.requires.clone(),
             unless_reached: spec.unless_reached.clone(),
+            known: spec.known.clone(),
             key: effect_key,
             destination: spec.destination.clone(),
         })
     }
 
     fn trigger(&mut self, at: usize, spec: &EffectSpec) -> Option<Trigger> {
-        match (&spec.enter, &spec.reached, &spec.event) {
-            (Some(status), None, None) => Some(Trigger::Enter(status.clone())),
-            (None, Some(status), None) => Some(Trigger::Reached(status.clone())),
-            (None, None, Some(event)) => Some(Trigger::Event(event.clone())),
+        match (&spec.enter, &spec.reached, &spec.event, &spec.changed) {
+            (Some(status), None, None, None) => Some(Trigger::Enter(status.clone())),
+            (None, Some(status), None, None) => Some(Trigger::Reached(status.clone())),
+            (None, None, Some(event), None) => Some(Trigger::Event(event.clone())),
+            (None, None, None, Some(field)) if !field.trim().is_empty() => {
+                Some(Trigger::Changed(field.clone()))
+            }
             _ => {
-                self.add(format!("effects[{at}]"), "needs exactly one of `enter`, `reached`, `event`");
+                self.add(
+                    format!("effects[{at}]"),
+                    "needs exactly one of `enter`, `reached`, `event`, `changed`",
+                );
                 None
             }
         }
@@ -179,6 +195,7 @@ impl Faults<'_> {
             // An event effect without a key would fire once in a resource's life, which no one who writes
             // `event = …` means: a renewal comes each cycle.
             None if spec.event.is_some() => Some(EffectKey::Event),
+            None if spec.changed.is_some() => spec.changed.clone().map(EffectKey::Change),
             None => Some(EffectKey::Once),
             Some("event") => Some(EffectKey::Event),
             Some(text) => match text.strip_prefix("field:") {

@@ -50,7 +50,7 @@ fn every_fault_is_named() {
         "effects[0].destination: is empty",
         "\"lost\" is no status",
         "effects[0].requires: \"unknown\" is no effect",
-        "needs exactly one of `enter`, `reached`, `event`",
+        "needs exactly one of `enter`, `reached`, `event`, `changed`",
     ] {
         assert!(found.iter().any(|fault| fault.contains(needle)), "{needle} not in {found:#?}");
     }

@@ -5,3 +5,4 @@ mod flows;
 mod laws;
 mod lives;
 mod model;
+mod triggers;
