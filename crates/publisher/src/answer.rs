@@ -1,82 +1,55 @@
-//! One call and its answer.
+//! What came of carrying an effect, whatever the kind of its destination.
 
 use std::time::Duration;
 
-use db::outbox::ClaimedEffect;
-use jiff::Timestamp;
-use reqwest::{Method, Response};
-use service::{
-    outbound::{self, Client},
-    settings::Conflict,
-};
-
-use crate::{excerpt::excerpt, message, policy::Policy, success, target::Target, verdict};
+use crate::excerpt::excerpt;
 
 pub(crate) use crate::verdict::Meaning;
 
-/// The meaning of a call stands with the head of its answer; its body is waited for no longer than this.
-const BODY_WAIT_MAX: Duration = Duration::from_secs(2);
+/// Most of a reason that is kept, in bytes.
+const REASON_BYTES_MAX: usize = 1024;
 
-/// What came of a call.
+/// What came of an attempt.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) meaning: Meaning,
+    /// The destination's own number for it: of HTTP, of SMTP.
     pub(crate) status: Option<u16>,
     /// Why it is no success.
     pub(crate) error: Option<String>,
+    /// The beginning of what it said.
     pub(crate) excerpt: Option<String>,
-    /// What `Retry-After` asks for.
+    /// How long it asks to be left alone.
     pub(crate) asked: Option<Duration>,
+    /// Whether the effect was marked as delivered together with the work itself: then there is nothing to write.
+    pub(crate) is_recorded: bool,
 }
 
-/// Calls the destination, at most for `time`. Dropped before its end, the destination may have acted all the same.
-pub(crate) async fn call(
-    client: &Client,
-    target: &Target,
-    effect: &ClaimedEffect,
-    policy: &Policy,
-    now: Timestamp,
-    time: Duration,
-) -> Answer {
-    let request = client.request(Method::POST, target.url.clone()).timeout(time);
-    let request = message::sign(request, effect.effect_id, now, message::body(effect), &target.keys);
-    match client.send(request).await {
-        Ok(response) => read(response, effect, policy, now).await,
-        Err(error) => Answer {
-            meaning: Meaning::Transient,
+impl Answer {
+    /// It arrived.
+    pub(crate) const fn delivered() -> Self {
+        Self {
+            meaning: Meaning::Delivered,
             status: None,
-            error: excerpt(error.to_string().as_bytes(), policy.response_excerpt_bytes.max(200)),
+            error: None,
             excerpt: None,
             asked: None,
-        },
-    }
-}
-
-async fn read(response: Response, effect: &ClaimedEffect, policy: &Policy, now: Timestamp) -> Answer {
-    let status = response.status().as_u16();
-    let is_repeated = effect.attempt > 1;
-    let by_status = match (status, policy.conflict) {
-        (409, Conflict::Delivered) if is_repeated => Meaning::Delivered,
-        _ => Meaning::of_status(status),
-    };
-    let asked = outbound::retry_after(response.headers(), now);
-    // Read so that the connection can be used again; one that says too much, or says it too slowly, is dropped.
-    let body = tokio::time::timeout(BODY_WAIT_MAX, outbound::body(response, policy.response_bytes_max)).await;
-    let bytes = body.ok().and_then(Result::ok).map(|body| body.bytes).unwrap_or_default();
-    let told = policy.success.as_ref().filter(|_| (200..300).contains(&status));
-    let untold = told.filter(|rule| !success::is_told(rule, &bytes));
-    let meaning = if untold.is_some() { Meaning::Transient } else { by_status };
-    let error = match untold {
-        Some(rule) => {
-            Some(format!("answer {status}, but {} is not as the destination's `success` says", rule.field))
+            is_recorded: false,
         }
-        None => (meaning != Meaning::Delivered).then(|| verdict::text_of_status(status)),
-    };
-    Answer {
-        meaning,
-        status: Some(status),
-        error,
-        excerpt: excerpt(&bytes, policy.response_excerpt_bytes),
-        asked,
+    }
+
+    /// It did not, and trying again may help. The reason is made harmless for tables, logs and terminals.
+    pub(crate) fn transient(reason: &str) -> Self {
+        Self::failed(Meaning::Transient, reason)
+    }
+
+    /// It did not, and trying again brings the same.
+    pub(crate) fn permanent(reason: &str) -> Self {
+        Self::failed(Meaning::Permanent, reason)
+    }
+
+    fn failed(meaning: Meaning, reason: &str) -> Self {
+        let error = excerpt(reason.as_bytes(), REASON_BYTES_MAX);
+        Self { meaning, error, ..Self::delivered() }
     }
 }

@@ -1,6 +1,6 @@
 //! The steps of one destination: claim, deliver, record. The loop around them is [`crate::dispatch`].
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{sync::Arc, time::Duration};
 
 use db::{
     Pool,
@@ -9,29 +9,27 @@ use db::{
 use domain::Clock;
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
-use service::{
-    AddressGuard,
-    outbound::{self, Client},
-    settings::{Destination, PublisherSettings},
-};
+use service::settings::{Destination, PublisherSettings};
 use tokio::time::Instant;
 
 use crate::{
-    answer::{self, Answer, Meaning},
+    answer::{Answer, Meaning},
     breaker::{Breaker, Limits},
     measures::Measures,
     policy::Policy,
-    target::{LiveTarget, Target},
+    transport::{self, Delivery, Surroundings, Transport},
     verdict::{self, Failure},
 };
+
+/// How much longer than its time a call is waited for: a transport that ends it by itself says why.
+const TIMEOUT_GRACE: Duration = Duration::from_millis(200);
 
 /// Carries the effects of one destination.
 pub struct Courier {
     name: String,
     pub(crate) policy: Policy,
     pub(crate) breaker: Breaker,
-    target: Mutex<LiveTarget>,
-    client: Client,
+    transport: Arc<dyn Transport>,
     pool: Pool,
     clock: Arc<dyn Clock>,
     measures: Measures,
@@ -55,6 +53,8 @@ pub struct Report {
     pub attempt: i32,
     /// When the effect was born.
     pub born: Timestamp,
+    /// Whether the result was written together with the work itself.
+    pub is_recorded: bool,
 }
 
 impl Courier {
@@ -68,13 +68,8 @@ impl Courier {
         pool: Pool,
         clock: Arc<dyn Clock>,
     ) -> anyhow::Result<Self> {
-        let policy = Policy::of(&destination.settings, settings);
-        let client = outbound::client(outbound::Options {
-            user_agent: concat!("ordem/", env!("CARGO_PKG_VERSION")).to_owned(),
-            guard: AddressGuard::new(settings.allow_addresses.0.clone()),
-            connect_timeout: settings.connect_timeout.get(),
-            request_timeout: policy.request_timeout,
-        })?;
+        let policy = Policy::of(&destination.settings.care, settings);
+        let transport = transport::of(destination, &Surroundings { publisher: settings, pool: &pool })?;
         let breaker = Breaker::new(Limits {
             failures: policy.breaker_failures,
             concurrency: policy.concurrency,
@@ -85,8 +80,7 @@ impl Courier {
             name: destination.name.clone(),
             policy,
             breaker,
-            target: Mutex::new(LiveTarget::resolve(&destination.settings)?),
-            client,
+            transport,
             pool,
             clock,
             measures: Measures::of(&destination.name),
@@ -122,8 +116,7 @@ impl Courier {
         let begun = Instant::now();
         let time = self.policy.time_for_a_call(expires.saturating_duration_since(begun))?;
         let started_at = self.now();
-        let target = self.target();
-        let answer = answer::call(&self.client, &target, effect, &self.policy, started_at, time).await;
+        let answer = self.carry(Delivery { effect, now: started_at, time }).await;
         let took = begun.elapsed();
         self.measures.called(answer.meaning, took.as_secs_f64());
         self.tell_breaker(answer.meaning, effect, probe);
@@ -134,6 +127,7 @@ impl Courier {
             http_status: answer.status.map(i32::from),
             response_excerpt: answer.excerpt.clone(),
         };
+        let is_recorded = answer.is_recorded;
         let result = Finished {
             effect_id: effect.effect_id,
             lease_token: effect.lease_token,
@@ -141,7 +135,7 @@ impl Courier {
             end: self.end(answer, effect.attempt, probe),
             attempt,
         };
-        Some(Report { result, attempt: effect.attempt, born: effect.created_at })
+        Some(Report { result, attempt: effect.attempt, born: effect.created_at, is_recorded })
     }
 
     fn end(&self, answer: Answer, attempt: i32, probe: bool) -> End {
@@ -183,12 +177,16 @@ impl Courier {
     /// # Errors
     /// When the database refuses or is away: hand them in again.
     pub async fn record(&self, reports: &[Report]) -> db::Result<u64> {
-        let results: Vec<Finished> = reports.iter().map(|report| report.result.clone()).collect();
+        let (done, open): (Vec<&Report>, Vec<&Report>) =
+            reports.iter().partition(|report| report.is_recorded);
+        let results: Vec<Finished> = open.iter().map(|report| report.result.clone()).collect();
+        let lanes: Vec<i64> = done.iter().map(|report| report.result.lane).collect();
         let client = self.pool.get().await?;
         let now = self.now();
-        let written = outbox::finish(&client, &self.name, now, &results).await?;
+        let mut written = outbox::finish(&client, &self.name, now, &results).await?;
+        written.woken += outbox::wake_next(&client, &self.name, now, &lanes).await?;
         for report in reports {
-            if written.recorded.contains(&report.result.effect_id) {
+            if report.is_recorded || written.recorded.contains(&report.result.effect_id) {
                 self.measures.recorded(&self.name, report, now);
             } else {
                 tracing::warn!(
@@ -228,8 +226,13 @@ impl Courier {
         Ok(effects.len())
     }
 
-    fn target(&self) -> Arc<Target> {
-        self.target.lock().unwrap_or_else(PoisonError::into_inner).current()
+    /// Each transport minds the time itself where it can say more than that it ran out.
+    async fn carry(&self, delivery: Delivery<'_>) -> Answer {
+        let call = self.transport.carry(delivery);
+        match tokio::time::timeout(delivery.time + TIMEOUT_GRACE, call).await {
+            Ok(answer) => answer,
+            Err(_) => Answer::transient("no answer in time"),
+        }
     }
 }
 

@@ -18,8 +18,7 @@ mod measures;
 pub mod message;
 mod policy;
 mod record;
-mod success;
-mod target;
+mod transport;
 pub mod verdict;
 
 use std::sync::Arc;
@@ -50,6 +49,10 @@ pub async fn run(context: Context) -> anyhow::Result<()> {
     let (wake, woken) = watch::channel(0);
     let mut tasks = JoinSet::new();
     for destination in context.configured.destinations.values() {
+        if destination.settings.reach.in_transaction().is_some() {
+            // The applier carries these itself.
+            continue;
+        }
         let courier = Courier::new(destination, settings, context.pool.clone(), context.clock.clone())
             .with_context(|| format!("destinations.{}", destination.name))?;
         tasks.spawn(dispatch::run(Arc::new(courier), woken.clone(), context.shutdown.clone()));

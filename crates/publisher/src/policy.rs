@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::Retry;
-use service::settings::{Conflict, DestinationSettings, PublisherSettings, SuccessRule};
+use service::settings::{Care, PublisherSettings, Span};
 
 /// Most of a lease that is kept free for writing the result down.
 const LEASE_MARGIN_MAX: Duration = Duration::from_secs(5);
@@ -11,10 +11,6 @@ const LEASE_MARGIN_MAX: Duration = Duration::from_secs(5);
 /// The treatment of one destination.
 #[derive(Debug, Clone)]
 pub(crate) struct Policy {
-    /// What a success must say.
-    pub(crate) success: Option<SuccessRule>,
-    /// What a 409 to a repeated call means.
-    pub(crate) conflict: Conflict,
     /// Most calls in flight.
     pub(crate) concurrency: usize,
     /// Most effects of one claim.
@@ -29,17 +25,13 @@ pub(crate) struct Policy {
     pub(crate) breaker_failures: usize,
     /// Longest pause between two probes.
     pub(crate) breaker_pause_max: Duration,
-    /// Most of an answer that is read.
-    pub(crate) response_bytes_max: usize,
-    /// Most of an answer that is kept.
-    pub(crate) response_excerpt_bytes: usize,
+    /// An effect older than this is not sent any more.
+    pub(crate) age_max: Option<Duration>,
 }
 
 impl Policy {
-    pub(crate) fn of(own: &DestinationSettings, shared: &PublisherSettings) -> Self {
+    pub(crate) fn of(own: &Care, shared: &PublisherSettings) -> Self {
         Self {
-            success: own.success.clone(),
-            conflict: own.conflict,
             concurrency: own.concurrency.unwrap_or(shared.concurrency),
             batch_max: shared.batch_max,
             lease: shared.lease.get(),
@@ -51,8 +43,7 @@ impl Policy {
             },
             breaker_failures: shared.breaker_failures,
             breaker_pause_max: shared.breaker_pause_max.get(),
-            response_bytes_max: shared.response_bytes_max,
-            response_excerpt_bytes: shared.response_excerpt_bytes,
+            age_max: own.age_max.map(Span::get),
         }
     }
 

@@ -111,19 +111,27 @@ pub async fn finish(
     now: Timestamp,
     results: &[Finished],
 ) -> Result<Written> {
-    let recorded = record(client, now, results).await?;
+    let recorded = if results.is_empty() { HashSet::new() } else { record(client, now, results).await? };
     let gone = results.iter().filter(|result| !matches!(result.end, End::Postponed { .. }));
     let lanes: Vec<i64> = gone.map(|result| result.lane).collect();
-    let woken = if lanes.is_empty() { 0 } else { wake_next(client, destination, now, &lanes).await? };
+    let woken = wake_next(client, destination, now, &lanes).await?;
     Ok(Written { recorded, woken })
 }
 
-async fn wake_next(
+/// Lets the next effect of each of these lanes go: call it right after the commit that removed its head. Returns how
+/// many effects that were held back may go now.
+///
+/// # Errors
+/// When the database refuses or is away; followers then go on when their wait ends.
+pub async fn wake_next(
     client: &impl GenericClient,
     destination: &str,
     now: Timestamp,
     lanes: &[i64],
 ) -> Result<u64> {
+    if lanes.is_empty() {
+        return Ok(0);
+    }
     let statement = client.prepare_cached(include_str!("wake_next.sql")).await?;
     Ok(client.execute(&statement, &[&destination, &lanes, &now]).await?)
 }

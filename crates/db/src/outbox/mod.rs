@@ -8,6 +8,6 @@ mod write;
 
 pub use backlog::{Backlog, backlog};
 pub use claim::{Claim, ClaimRequest, ClaimedEffect, claim};
-pub use finish::{Attempt, End, Finished, Written, finish};
+pub use finish::{Attempt, End, Finished, Written, finish, wake_next};
 pub use give_back::give_back;
 pub use write::{EffectToWrite, write};

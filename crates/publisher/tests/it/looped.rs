@@ -63,7 +63,7 @@ async fn a_long_lane_goes_through_without_waiting_for_polls() {
 async fn no_more_calls_are_in_flight_than_configured() {
     let sink = Sink::start(|_| Reply::status(200).after(Duration::from_millis(5))).await;
     let mut stage = Stage::new(&sink.url()).await;
-    stage.destination.settings.concurrency = Some(4);
+    stage.destination.settings.care.concurrency = Some(4);
     stage.effects(100, 1).await;
     let running = Running::start(&stage, Duration::from_millis(50));
     eventually("delivered", 100, || stage.count("delivered")).await;
@@ -76,7 +76,7 @@ async fn a_slow_destination_does_not_hold_up_another() {
     let slow = Sink::start(|_| Reply::status(200).after(Duration::from_secs(5))).await;
     let mut stage = Stage::new(&slow.url()).await;
     stage.destination.name = "slow".to_owned();
-    stage.destination.settings.concurrency = Some(2);
+    stage.destination.settings.care.concurrency = Some(2);
     stage.effects(50, 1).await;
     let first = Running::start(&stage, Duration::from_millis(50));
     let quick = Sink::willing().await;
@@ -95,7 +95,7 @@ async fn a_slow_destination_does_not_hold_up_another() {
 async fn the_stop_finishes_calls_in_flight_and_begins_none() {
     let sink = Sink::start(|_| Reply::status(200).after(Duration::from_millis(300))).await;
     let mut stage = Stage::new(&sink.url()).await;
-    stage.destination.settings.concurrency = Some(4);
+    stage.destination.settings.care.concurrency = Some(4);
     stage.effects(20, 1).await;
     let running = Running::start(&stage, Duration::from_millis(50));
     eventually("in flight", 4, || async { sink.count() }).await;
@@ -116,8 +116,8 @@ async fn a_destination_that_is_down_costs_no_attempts_and_is_drained_when_it_is_
     stage.settings.breaker_failures = 5;
     stage.settings.breaker_pause_max = span(50);
     stage.settings.backoff_base = span(20);
-    stage.destination.settings.attempts_max = Some(3);
-    stage.destination.settings.concurrency = Some(8);
+    stage.destination.settings.care.attempts_max = Some(3);
+    stage.destination.settings.care.concurrency = Some(8);
     stage.effects(100, 1).await;
     let running = Running::start(&stage, Duration::from_millis(20));
     eventually("probes", true, || async { sink.count() > 40 }).await;
@@ -134,7 +134,7 @@ async fn a_destination_that_is_down_costs_no_attempts_and_is_drained_when_it_is_
 async fn a_database_that_is_cut_off_for_a_moment_loses_nothing() {
     let sink = Sink::start(|_| Reply::status(200).after(Duration::from_millis(20))).await;
     let mut stage = Stage::new(&sink.url()).await;
-    stage.destination.settings.concurrency = Some(8);
+    stage.destination.settings.care.concurrency = Some(8);
     stage.effects(200, 2).await;
     let running = Running::start(&stage, Duration::from_millis(50));
     let cutting: JoinHandle<()> = {

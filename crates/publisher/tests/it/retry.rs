@@ -118,7 +118,7 @@ async fn what_may_be_a_broken_deploy_is_tried_again() {
 async fn after_the_last_attempt_an_effect_is_dead_with_its_cause() {
     let sink = Sink::start(|_| Reply::status(500)).await;
     let mut stage = Stage::new(&sink.url()).await;
-    stage.destination.settings.attempts_max = Some(3);
+    stage.destination.settings.care.attempts_max = Some(3);
     let id = stage.effect("ped_1", "release_picking", 0).await;
     let courier = stage.courier();
     for _ in 0..5 {
@@ -136,8 +136,7 @@ async fn a_success_that_does_not_say_so_is_tried_again() {
     });
     let sink = sink.await;
     let mut stage = Stage::new(&sink.url()).await;
-    stage.destination.settings.success =
-        Some(SuccessRule { field: "ok".to_owned(), equals: Said::Bool(true) });
+    stage.http().success = Some(SuccessRule { field: "ok".to_owned(), equals: Said::Bool(true) });
     let id = stage.effect("ped_1", "release_picking", 0).await;
     let courier = stage.courier();
     courier.round().await.unwrap();
@@ -153,7 +152,7 @@ async fn a_conflict_means_done_only_where_the_destination_says_so_and_only_after
     for (conflict, end) in [(Conflict::Delivered, "delivered"), (Conflict::Retry, "pending")] {
         let sink = Sink::start(|_| Reply::status(409)).await;
         let mut stage = Stage::new(&sink.url()).await;
-        stage.destination.settings.conflict = conflict;
+        stage.http().conflict = conflict;
         let id = stage.effect("ped_1", "release_picking", 0).await;
         let courier = stage.courier();
         courier.round().await.unwrap();

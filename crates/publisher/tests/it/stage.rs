@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use service::{
     SystemClock,
     settings::{
-        AddressList, Configured, Conflict, Destination, DestinationKind, DestinationSettings,
-        PublisherSettings, SecretRef, Span,
+        AddressList, Care, Configured, Destination, DestinationSettings, HttpSettings, PublisherSettings,
+        Reach, SecretRef, Span,
     },
 };
 use tempfile::TempDir;
@@ -76,21 +76,10 @@ impl Stage {
             std::fs::write(files.path().join(name), text).unwrap();
             SecretRef::File(files.path().join(name))
         };
+        let http = HttpSettings::signed(file("url", url), vec![file("secret", SECRET)]);
         let destination = Destination {
             name: NAME.to_owned(),
-            settings: DestinationSettings {
-                kind: DestinationKind::Http,
-                url: file("url", url),
-                secrets: vec![file("secret", SECRET)],
-                required: false,
-                concurrency: None,
-                attempts_max: None,
-                backoff_base: None,
-                backoff_cap: None,
-                request_timeout: None,
-                success: None,
-                conflict: Conflict::default(),
-            },
+            settings: DestinationSettings { reach: Reach::Http(Box::new(http)), care: Care::default() },
         };
         let clock = Arc::new(SettableClock::new(SystemClock.now()));
         Self { database, pool, clock, settings, destination, files }
@@ -110,7 +99,20 @@ impl Stage {
     pub(crate) fn add_secret(&mut self, text: &str) {
         let path = self.files.path().join("second");
         std::fs::write(&path, text).unwrap();
-        self.destination.settings.secrets.push(SecretRef::File(path));
+        self.http().secrets.push(SecretRef::File(path));
+    }
+
+    /// The destination's own keys.
+    pub(crate) fn http(&mut self) -> &mut HttpSettings {
+        match &mut self.destination.settings.reach {
+            Reach::Http(http) => http,
+            other => panic!("{other:?} is no http"),
+        }
+    }
+
+    /// The keys that all destinations have.
+    pub(crate) fn care(&mut self) -> &mut Care {
+        &mut self.destination.settings.care
     }
 
     /// Where the destination's address is written.

@@ -51,6 +51,7 @@ impl Check<'_> {
             ("receiver.store_timeout", settings.receiver.store_timeout),
             ("applier.poll", settings.applier.poll),
             ("publisher.poll", publisher.poll),
+            ("publisher.lease", publisher.lease),
             ("publisher.request_timeout", publisher.request_timeout),
             ("publisher.connect_timeout", publisher.connect_timeout),
             ("publisher.backoff_base", publisher.backoff_base),

@@ -1,11 +1,11 @@
 //! Checks the configuration as a whole and compiles what is in it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use domain::Flow;
 use serde::de::DeserializeOwned;
 
-use crate::settings::{Demand, Destination, Fault, SecretRef, Settings, layers::Layers};
+use crate::settings::{Demand, Fault, SecretRef, Settings, layers::Layers};
 
 const SECTIONS: [&str; 10] = [
     "applier",
@@ -34,7 +34,12 @@ impl Check<'_> {
     }
 
     fn section<T: DeserializeOwned>(&mut self, path: &str) -> Option<T> {
-        self.layers.section(path).map_err(|fault| self.faults.push(fault)).ok()
+        self.kept(self.layers.section(path))
+    }
+
+    /// What was read, or its fault put to the others.
+    pub(crate) fn kept<T>(&mut self, read: Result<T, Fault>) -> Option<T> {
+        read.map_err(|fault| self.faults.push(fault)).ok()
     }
 
     fn named<T: DeserializeOwned>(&mut self, path: &str) -> BTreeMap<String, T> {
@@ -45,7 +50,7 @@ impl Check<'_> {
             .collect()
     }
 
-    pub(crate) fn settings(&mut self) -> Option<Settings> {
+    pub(crate) fn settings(&mut self, dir: &Path) -> Option<Settings> {
         for name in self.layers.names("") {
             if !SECTIONS.contains(&name.as_str()) {
                 self.add(&name, format!("unknown section (there are: {})", SECTIONS.join(", ")));
@@ -59,7 +64,7 @@ impl Check<'_> {
         let publisher = self.section("publisher");
         let reconciler = self.section("reconciler");
         let sources = self.named("sources");
-        let destinations = self.named("destinations");
+        let destinations = self.destination_settings(dir);
         let flows = self.named("flows");
         Some(Settings {
             service: service?,
@@ -90,36 +95,6 @@ impl Check<'_> {
             }
         }
         flows
-    }
-
-    pub(crate) fn destinations(&mut self, settings: &Settings) -> BTreeMap<String, Destination> {
-        let mut on = BTreeMap::new();
-        for (name, destination) in &settings.destinations {
-            let key = format!("destinations.{name}");
-            let has_url = self.any_set(&format!("{key}.url"), std::slice::from_ref(&destination.url));
-            let has_secret = self.any_set(&format!("{key}.secrets"), &destination.secrets);
-            let timeout = destination.request_timeout.unwrap_or(settings.publisher.request_timeout);
-            if settings.publisher.lease <= timeout {
-                self.add(&format!("{key}.request_timeout"), "must be shorter than publisher.lease");
-            }
-            if destination.concurrency == Some(0) || destination.attempts_max == Some(0) {
-                self.add(&key, "concurrency and attempts_max must be at least 1");
-            }
-            self.signing_keys_fit(&key, &destination.secrets);
-            if has_url && has_secret {
-                self.url_is_http(&format!("{key}.url"), &destination.url);
-                on.insert(name.clone(), Destination { name: name.clone(), settings: destination.clone() });
-            } else {
-                let missing: Vec<SecretRef> = std::iter::once(&destination.url)
-                    .filter(|_| !has_url)
-                    .chain(destination.secrets.iter().filter(|_| !has_secret))
-                    .cloned()
-                    .collect();
-                let demanded = matches!(self.demand, Demand::Destinations | Demand::Everything);
-                self.switched_off(&key, destination.required && demanded, &missing, "its effects wait");
-            }
-        }
-        on
     }
 
     pub(crate) fn effects_have_destinations(&mut self, settings: &Settings) {

@@ -74,7 +74,7 @@ impl Configured {
     pub fn load_demanding(dir: &Path, demand: Demand) -> Result<Self, Vec<Fault>> {
         let layers = Layers::read(dir)?;
         let mut check = Check { layers: &layers, demand, faults: Vec::new(), warnings: Vec::new() };
-        let settings = check.settings();
+        let settings = check.settings(dir);
         let Some(settings) = settings else { return Err(check.faults) };
         check.bounds(&settings);
         let mut flows = check.flows(&settings);

@@ -69,7 +69,12 @@ impl Layers {
     /// One table as its type, or the fault in it.
     pub(crate) fn section<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
         let value: Value = self.merged.get(path).map_err(|error| self.fault(path, error.to_string()))?;
-        serde_path_to_error::deserialize(value).map_err(|error| {
+        self.typed(path, value)
+    }
+
+    /// A part of what stands at `path` as its type, or the fault in it.
+    pub(crate) fn typed<T: DeserializeOwned>(&self, path: &str, part: impl Into<Value>) -> Result<T, Fault> {
+        serde_path_to_error::deserialize(part.into()).map_err(|error| {
             let inner = error.path().to_string();
             let key = if inner == "." { path.to_owned() } else { format!("{path}.{inner}") };
             self.fault(&key, reason_of(error.inner()))

@@ -4,9 +4,13 @@ mod bounds;
 mod check;
 mod configured;
 mod dated;
+mod destination;
+mod destinations;
 mod duration;
 mod fault;
 mod layers;
+mod rate;
+mod reach;
 mod secret;
 mod sections;
 mod source_fit;
@@ -15,13 +19,18 @@ mod usable;
 
 pub use configured::{Configured, Demand, Destination, Source};
 pub use dated::DatedSecret;
+pub use destination::{AfterDead, Care, DestinationSettings};
 pub use duration::Span;
 pub use fault::Fault;
+pub use rate::Rate;
+pub use reach::{
+    Conflict, FileSettings, HeaderSource, HttpMethod, HttpSettings, NatsSettings, Reach, Said, Signing,
+    SmtpSettings, SqlSettings, StatusRange, StdoutSettings, SuccessRule,
+};
 pub use secret::SecretRef;
 pub use sections::{
-    AddressList, ApplierSettings, Conflict, DatabaseSettings, DestinationKind, DestinationSettings,
-    LogFormat, PublisherSettings, ReceiverSettings, ReconcilerSettings, Said, ServiceSettings, Settings,
-    SourceSettings, SuccessRule, TelemetrySettings,
+    AddressList, ApplierSettings, DatabaseSettings, LogFormat, PublisherSettings, ReceiverSettings,
+    ReconcilerSettings, ServiceSettings, Settings, SourceSettings, TelemetrySettings,
 };
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use domain::FlowSpec;
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::settings::{DatedSecret, SecretRef, Span};
+use crate::settings::{DatedSecret, DestinationSettings, SecretRef, Span};
 
 /// The whole configuration as written.
 #[derive(Debug, Clone)]
@@ -196,78 +196,6 @@ pub struct SourceSettings {
     /// Whether a missing secret is a fault.
     #[serde(default)]
     pub required: bool,
-}
-
-/// One destination.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DestinationSettings {
-    /// How it is reached.
-    #[serde(rename = "type")]
-    pub kind: DestinationKind,
-    /// Its address.
-    pub url: SecretRef,
-    /// Each signs.
-    pub secrets: Vec<SecretRef>,
-    /// Whether a missing variable is a fault.
-    #[serde(default)]
-    pub required: bool,
-    /// Instead of `publisher.concurrency`.
-    pub concurrency: Option<usize>,
-    /// Instead of `publisher.attempts_max`.
-    pub attempts_max: Option<u32>,
-    /// Instead of `publisher.backoff_base`.
-    pub backoff_base: Option<Span>,
-    /// Instead of `publisher.backoff_cap`.
-    pub backoff_cap: Option<Span>,
-    /// Instead of `publisher.request_timeout`.
-    pub request_timeout: Option<Span>,
-    /// What an answer must say to be a success, besides its status.
-    pub success: Option<SuccessRule>,
-    /// What a 409 means that answers another attempt than the first.
-    #[serde(default)]
-    pub conflict: Conflict,
-}
-
-/// A value in a destination's JSON answer.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SuccessRule {
-    /// Where: keys joined by dots.
-    pub field: String,
-    /// What must stand there.
-    pub equals: Said,
-}
-
-/// A plain value.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(untagged)]
-pub enum Said {
-    /// `true` or `false`.
-    Bool(bool),
-    /// A whole number.
-    Number(i64),
-    /// A text.
-    Text(String),
-}
-
-/// What a 409 to a repeated call means.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Conflict {
-    /// The call before is still in work: try again.
-    #[default]
-    Retry,
-    /// The call before did it.
-    Delivered,
-}
-
-/// How a destination is reached.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DestinationKind {
-    /// `POST` with Standard Webhooks signatures.
-    Http,
 }
 
 /// CIDR ranges: a list, or one text with commas (as in an environment variable).

@@ -4,7 +4,7 @@ use serde_json::Value;
 use service::settings::{Said, SuccessRule};
 
 /// Whether the answer says what it must. One that is empty, cut off or no JSON says nothing.
-pub(crate) fn is_told(rule: &SuccessRule, body: &[u8]) -> bool {
+pub(super) fn is_told(rule: &SuccessRule, body: &[u8]) -> bool {
     let Ok(body) = serde_json::from_slice::<Value>(body) else { return false };
     let found = rule.field.split('.').try_fold(&body, |value, key| value.get(key));
     match (found, &rule.equals) {
