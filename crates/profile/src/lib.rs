@@ -57,6 +57,7 @@ pub use fetch::{Fetch, TIE};
 pub use handshake::Handshake;
 pub use kept::KeptHeaders;
 pub use list::{Address, Bound, Call, ItemOf, List, SinceFormat};
+pub use money::decimals;
 pub use page::{Page, PageError};
 pub use paging::Paging;
 pub use place::QUERY;

@@ -15,8 +15,8 @@ const FOUR: [&str; 2] = ["CLF", "UYW"];
 /// Most digits that are looked at.
 const DIGITS_MAX: usize = 40;
 
-/// How many decimals a currency has; two where nothing else is known.
-pub(crate) fn decimals(currency: &str) -> i32 {
+/// How many decimals a currency has, by its code in capitals (ISO 4217); two where nothing else is known.
+pub fn decimals(currency: &str) -> i32 {
     match currency {
         code if NONE.contains(&code) => 0,
         code if THREE.contains(&code) => 3,

@@ -17,6 +17,7 @@ pub mod settings;
 mod shutdown;
 mod source_keys;
 mod telemetry;
+pub mod template;
 
 pub use args::Args;
 pub use bootstrap::{Context, Daemon, run};
@@ -27,3 +28,4 @@ pub use health::Health;
 pub use secrets::LiveSecrets;
 pub use shutdown::Shutdown;
 pub use source_keys::{Keys, SourceKeys};
+pub use template::{Escape, Template};
