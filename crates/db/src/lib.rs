@@ -14,6 +14,7 @@ pub mod operations;
 pub mod outbox;
 pub mod partitions;
 mod pool;
+pub mod publishers;
 pub mod resources;
 mod schema;
 mod tls;

@@ -9,14 +9,20 @@ use db::{
 use domain::Clock;
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
-use service::settings::{Destination, PublisherSettings};
+use service::{
+    Shutdown,
+    settings::{Destination, PublisherSettings},
+};
 use tokio::time::Instant;
 
 use crate::{
     answer::{Answer, Meaning},
-    breaker::{Breaker, Limits},
+    breaker::{Allowance, Breaker, Limits},
+    lease,
     measures::Measures,
+    pace::Pace,
     policy::Policy,
+    share::{self, Share},
     transport::{self, Delivery, Surroundings, Transport},
     verdict::{self, Failure},
 };
@@ -29,6 +35,8 @@ pub struct Courier {
     name: String,
     pub(crate) policy: Policy,
     pub(crate) breaker: Breaker,
+    pub(crate) share: Share,
+    pub(crate) pace: Option<Pace>,
     transport: Arc<dyn Transport>,
     pool: Pool,
     clock: Arc<dyn Clock>,
@@ -78,18 +86,62 @@ impl Courier {
         });
         Ok(Self {
             name: destination.name.clone(),
-            policy,
             breaker,
+            share: if policy.is_shared { Share::none_yet() } else { Share::whole() },
+            pace: policy.rate.map(Pace::new),
             transport,
             pool,
             clock,
             measures: Measures::of(&destination.name),
+            policy,
         })
     }
 
     /// The destination's name.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What may be done now: by the breaker, and by this publisher's share of the destination's limits.
+    pub(crate) fn allowance(&self) -> Allowance {
+        let allowance = self.breaker.allowance();
+        Allowance { calls: allowance.calls.min(self.share.part(self.policy.concurrency)), ..allowance }
+    }
+
+    /// How many effects may be claimed by the destination's rate, and when to look again where it is none.
+    pub(crate) fn room(&self) -> (usize, Duration) {
+        match (&self.pace, self.share.publishers()) {
+            (Some(pace), Some(publishers)) => (pace.room(publishers), pace.look_again(publishers)),
+            _ => (usize::MAX, Duration::ZERO),
+        }
+    }
+
+    /// Keeps this publisher's share of the destination's limits until the stop.
+    pub(crate) async fn keep_share(&self, shutdown: &Shutdown) {
+        if self.policy.is_shared {
+            share::keep(&self.share, &self.name, &self.pool, shutdown).await;
+        }
+    }
+
+    /// Leaves the limits to the others.
+    pub(crate) async fn leave_share(&self) {
+        if self.policy.is_shared {
+            share::leave(&self.share, &self.name, &self.pool).await;
+        }
+    }
+
+    /// Makes a lease longer. Returns when it ends now; `None`: it is lost.
+    pub(crate) async fn renew(&self, effect: &ClaimedEffect) -> db::Result<Option<Instant>> {
+        let expires = Instant::now() + self.policy.lease;
+        let client = self.pool.get().await?;
+        let is_ours =
+            outbox::renew(&client, effect.effect_id, effect.lease_token, self.lease_until()).await?;
+        Ok(is_ours.then_some(expires))
+    }
+
+    fn lease_until(&self) -> Timestamp {
+        let lease = SignedDuration::try_from(self.policy.lease).unwrap_or(SignedDuration::MAX);
+        self.now().checked_add(lease).unwrap_or(Timestamp::MAX)
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -104,25 +156,44 @@ impl Courier {
         let expires = Instant::now() + self.policy.lease;
         let client = self.pool.get().await?;
         let now = self.now();
-        let lease = SignedDuration::try_from(self.policy.lease).unwrap_or(SignedDuration::MAX);
-        let lease_until = now.checked_add(lease).unwrap_or(Timestamp::MAX);
+        let lease_until = self.lease_until();
         let limit = limit.min(self.policy.batch_max);
         let request = ClaimRequest { destination: &self.name, due_from, now, lease_until, limit };
         Ok(Leased { claim: outbox::claim(&client, request).await?, expires })
     }
 
-    /// Calls the destination once. `None`: the lease had no time left for a call, so none was made.
-    pub async fn deliver(&self, effect: &ClaimedEffect, expires: Instant, probe: bool) -> Option<Report> {
-        let begun = Instant::now();
-        let time = self.policy.time_for_a_call(expires.saturating_duration_since(begun))?;
-        let started_at = self.now();
-        let answer = self.carry(Delivery { effect, now: started_at, time }).await;
-        let took = begun.elapsed();
-        self.measures.called(answer.meaning, took.as_secs_f64());
-        self.tell_breaker(answer.meaning, effect, probe);
+    /// Waits until this call may begin by the destination's rate. `false`: the lease was lost meanwhile.
+    pub(crate) async fn turn(&self, effect: &ClaimedEffect, expires: &mut Instant) -> bool {
+        let Some(pace) = &self.pace else { return true };
+        let publishers = self.share.publishers().unwrap_or(1);
+        lease::hold(self, effect, expires, pace.turn(publishers)).await.is_some()
+    }
+
+    /// Calls the destination once, and renews the lease while that takes long. `None`: the lease was lost, or no call
+    /// was begun because hardly anything of it was left.
+    pub async fn deliver(&self, effect: &ClaimedEffect, mut expires: Instant, probe: bool) -> Option<Report> {
+        let left = expires.saturating_duration_since(Instant::now());
+        if left <= self.policy.lease_margin() {
+            return None;
+        }
+        lease::hold(self, effect, &mut expires, self.attempt(effect, probe)).await
+    }
+
+    async fn attempt(&self, effect: &ClaimedEffect, probe: bool) -> Report {
+        let (begun, started_at) = (Instant::now(), self.now());
+        let age = started_at.duration_since(effect.created_at);
+        let answer = if self.policy.is_too_old(age) {
+            Answer::permanent("older than the destination's age_max: not sent any more")
+        } else {
+            let delivery = Delivery { effect, now: started_at, time: self.policy.request_timeout };
+            let answer = self.carry(delivery).await;
+            self.measures.called(answer.meaning, begun.elapsed().as_secs_f64());
+            self.tell_breaker(answer.meaning, effect, probe);
+            answer
+        };
         let attempt = Attempt {
             started_at,
-            duration_ms: i32::try_from(took.as_millis()).unwrap_or(i32::MAX),
+            duration_ms: i32::try_from(begun.elapsed().as_millis()).unwrap_or(i32::MAX),
             result: answer.meaning.as_str(),
             http_status: answer.status.map(i32::from),
             response_excerpt: answer.excerpt.clone(),
@@ -135,7 +206,7 @@ impl Courier {
             end: self.end(answer, effect.attempt, probe),
             attempt,
         };
-        Some(Report { result, attempt: effect.attempt, born: effect.created_at, is_recorded })
+        Report { result, attempt: effect.attempt, born: effect.created_at, is_recorded }
     }
 
     fn end(&self, answer: Answer, attempt: i32, probe: bool) -> End {

@@ -40,7 +40,13 @@ pub async fn run(courier: Arc<Courier>, woken: watch::Receiver<u64>, shutdown: S
         last_claim: None,
         rest: Duration::ZERO,
     };
-    tokio::join!(dispatch.keep_calling(woken, &freed), keep_recording(&courier, queue, &freed));
+    let sharing = dispatch.shutdown.clone();
+    tokio::join!(
+        dispatch.keep_calling(woken, &freed),
+        keep_recording(&courier, queue, &freed),
+        courier.keep_share(&sharing),
+    );
+    courier.leave_share().await;
 }
 
 /// Wakes all destinations, for each notification and at least once a `poll`, until the stop.
@@ -71,11 +77,15 @@ impl Dispatch {
     /// Ends when the stop has come and the last call has handed in its result.
     async fn keep_calling(mut self, mut woken: watch::Receiver<u64>, freed: &Notify) {
         while !self.shutdown.is_triggered() {
-            let allowance = self.courier.breaker.allowance();
+            let allowance = self.courier.allowance();
+            let (room, look_again) = self.courier.room();
             let free = allowance.calls.saturating_sub(self.calls.len());
-            let claim_at = self.claim_at(allowance, free);
+            let claim_at = match self.claim_at(allowance, free) {
+                Some(_) if room == 0 => Some(Instant::now() + look_again),
+                claim_at => claim_at,
+            };
             if claim_at.is_some_and(|at| at <= Instant::now()) {
-                self.claim(allowance, free).await;
+                self.claim(allowance, free.min(room)).await;
                 continue;
             }
             tokio::select! {
@@ -133,10 +143,16 @@ impl Dispatch {
         self.last_claim = Some(Instant::now());
     }
 
-    fn call(&mut self, effect: ClaimedEffect, expires: Instant, probe: bool) {
+    fn call(&mut self, effect: ClaimedEffect, mut expires: Instant, probe: bool) {
         let (courier, results) = (self.courier.clone(), self.results.clone());
+        let shutdown = self.shutdown.clone();
         self.calls.spawn(async move {
-            match courier.deliver(&effect, expires, probe).await {
+            let has_turn = shutdown.unless_triggered(courier.turn(&effect, &mut expires)).await;
+            let report = match has_turn {
+                Some(true) => courier.deliver(&effect, expires, probe).await,
+                _ => None,
+            };
+            match report {
                 // The recorder lives as long as there are senders.
                 Some(report) => drop(results.send(report).await),
                 None => courier.give_back(&[effect]).await,

@@ -13,11 +13,14 @@ pub mod breaker;
 mod courier;
 pub mod dispatch;
 mod excerpt;
+mod lease;
 mod mark;
 mod measures;
 pub mod message;
+mod pace;
 mod policy;
 mod record;
+mod share;
 mod transport;
 pub mod verdict;
 
@@ -48,11 +51,9 @@ pub async fn run(context: Context) -> anyhow::Result<()> {
     let settings = &context.configured.settings.publisher;
     let (wake, woken) = watch::channel(0);
     let mut tasks = JoinSet::new();
-    for destination in context.configured.destinations.values() {
-        if destination.settings.reach.in_transaction().is_some() {
-            // The applier carries these itself.
-            continue;
-        }
+    let mut names = Vec::new();
+    for destination in context.configured.served() {
+        names.push(destination.name.as_str());
         let courier = Courier::new(destination, settings, context.pool.clone(), context.clock.clone())
             .with_context(|| format!("destinations.{}", destination.name))?;
         tasks.spawn(dispatch::run(Arc::new(courier), woken.clone(), context.shutdown.clone()));
@@ -66,7 +67,6 @@ pub async fn run(context: Context) -> anyhow::Result<()> {
         context.shutdown.clone(),
     ));
     context.health.started();
-    let names: Vec<&str> = context.configured.destinations.keys().map(String::as_str).collect();
     tracing::info!(destinations = names.join(", "), "publishing");
     while let Some(ended) = tasks.join_next().await {
         ended?;

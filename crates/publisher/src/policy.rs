@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use domain::Retry;
-use service::settings::{Care, PublisherSettings, Span};
+use jiff::SignedDuration;
+use service::settings::{Care, PublisherSettings, Rate, Span};
 
 /// Most of a lease that is kept free for writing the result down.
 const LEASE_MARGIN_MAX: Duration = Duration::from_secs(5);
@@ -11,8 +12,12 @@ const LEASE_MARGIN_MAX: Duration = Duration::from_secs(5);
 /// The treatment of one destination.
 #[derive(Debug, Clone)]
 pub(crate) struct Policy {
-    /// Most calls in flight.
+    /// Most calls in flight: of this publisher, or of all where `is_shared`.
     pub(crate) concurrency: usize,
+    /// Calls that may begin, over all publishers.
+    pub(crate) rate: Option<Rate>,
+    /// Whether publishers share the limits: those of the destination's own settings.
+    pub(crate) is_shared: bool,
     /// Most effects of one claim.
     pub(crate) batch_max: usize,
     /// How long a claim holds.
@@ -33,6 +38,8 @@ impl Policy {
     pub(crate) fn of(own: &Care, shared: &PublisherSettings) -> Self {
         Self {
             concurrency: own.concurrency.unwrap_or(shared.concurrency),
+            rate: own.rate,
+            is_shared: own.rate.is_some() || own.concurrency.is_some(),
             batch_max: shared.batch_max,
             lease: shared.lease.get(),
             request_timeout: own.request_timeout.unwrap_or(shared.request_timeout).get(),
@@ -47,10 +54,13 @@ impl Policy {
         }
     }
 
-    /// How long a call may take when this much of the lease is left; `None` when there is no time to begin one.
-    pub(crate) fn time_for_a_call(&self, lease_left: Duration) -> Option<Duration> {
-        let margin = (self.lease / 10).min(LEASE_MARGIN_MAX);
-        let time = self.request_timeout.min(lease_left.saturating_sub(margin));
-        (!time.is_zero()).then_some(time)
+    /// How much of a lease must be left to begin a call: time to renew it, or to write a result down.
+    pub(crate) fn lease_margin(&self) -> Duration {
+        (self.lease / 10).min(LEASE_MARGIN_MAX)
+    }
+
+    /// Whether an effect of this age is not sent any more.
+    pub(crate) fn is_too_old(&self, age: SignedDuration) -> bool {
+        self.age_max.is_some_and(|limit| Duration::try_from(age).is_ok_and(|age| age > limit))
     }
 }

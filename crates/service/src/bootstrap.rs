@@ -59,9 +59,9 @@ where
     R: Future<Output = anyhow::Result<()>>,
 {
     allocator::keep_pages_small();
-    let args = Args::parse_for(daemon.name, daemon.about, daemon.version);
+    let args = Args::parse_for(&daemon);
     let demand = if args.check { Demand::Everything } else { daemon.demand };
-    let loaded = Configured::load_demanding(&args.config, demand);
+    let loaded = Configured::load_serving(&args.config, demand, &args.destinations);
     if args.check {
         return report(daemon, &loaded);
     }

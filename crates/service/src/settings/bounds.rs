@@ -40,12 +40,6 @@ impl Check<'_> {
             );
         }
         let publisher = &settings.publisher;
-        if publisher.lease <= publisher.request_timeout {
-            self.add(
-                "publisher.lease",
-                "must be longer than publisher.request_timeout, or a slow call is made twice",
-            );
-        }
         let waits = [
             ("receiver.body_timeout", settings.receiver.body_timeout),
             ("receiver.store_timeout", settings.receiver.store_timeout),

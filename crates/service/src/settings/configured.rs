@@ -72,10 +72,25 @@ impl Configured {
     /// # Errors
     /// All faults found.
     pub fn load_demanding(dir: &Path, demand: Demand) -> Result<Self, Vec<Fault>> {
+        Self::load_serving(dir, demand, &[])
+    }
+
+    /// The same, with what the command line says instead of `publisher.destinations`, where it says something.
+    ///
+    /// # Errors
+    /// All faults found.
+    pub(crate) fn load_serving(
+        dir: &Path,
+        demand: Demand,
+        destinations: &[String],
+    ) -> Result<Self, Vec<Fault>> {
         let layers = Layers::read(dir)?;
         let mut check = Check { layers: &layers, demand, faults: Vec::new(), warnings: Vec::new() };
         let settings = check.settings(dir);
-        let Some(settings) = settings else { return Err(check.faults) };
+        let Some(mut settings) = settings else { return Err(check.faults) };
+        if !destinations.is_empty() {
+            settings.publisher.destinations.0 = destinations.to_vec();
+        }
         check.bounds(&settings);
         let mut flows = check.flows(&settings);
         let profiles = check.profiles(&settings, dir, &flows);
@@ -88,6 +103,7 @@ impl Configured {
         let sources = check.sources(&settings, &profiles);
         let destinations = check.destinations(&settings);
         check.effects_have_destinations(&settings);
+        check.served_are_known(&settings);
         if !check.faults.is_empty() {
             return Err(check.faults);
         }
@@ -102,6 +118,16 @@ impl Configured {
             Demand::Sources => warning.starts_with("sources."),
             Demand::Destinations => warning.starts_with("destinations."),
             Demand::Everything => true,
+        })
+    }
+
+    /// The destinations that this publisher serves: those of `publisher.destinations`, or all that are on. What the applier
+    /// carries in its own transaction is none of them.
+    pub fn served(&self) -> impl Iterator<Item = &Destination> {
+        let names = &self.settings.publisher.destinations.0;
+        self.destinations.values().filter(|destination| {
+            (names.is_empty() || names.contains(&destination.name))
+                && destination.settings.reach.in_transaction().is_none()
         })
     }
 

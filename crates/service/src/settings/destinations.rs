@@ -81,6 +81,17 @@ impl Check<'_> {
         on
     }
 
+    /// Each name in `publisher.destinations` is one that there is.
+    pub(crate) fn served_are_known(&mut self, settings: &Settings) {
+        for name in &settings.publisher.destinations.0 {
+            if !settings.destinations.contains_key(name) {
+                let known: Vec<&str> = settings.destinations.keys().map(String::as_str).collect();
+                let reason = format!("no destination \"{name}\" (there are: {})", known.join(", "));
+                self.add("publisher.destinations", reason);
+            }
+        }
+    }
+
     fn care_fits(&mut self, key: &str, care: &Care) {
         if care.concurrency == Some(0) || care.attempts_max == Some(0) {
             self.add(key, "concurrency and attempts_max must be at least 1");

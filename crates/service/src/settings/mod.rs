@@ -29,7 +29,7 @@ pub use reach::{
 };
 pub use secret::SecretRef;
 pub use sections::{
-    AddressList, ApplierSettings, DatabaseSettings, LogFormat, PublisherSettings, ReceiverSettings,
+    AddressList, ApplierSettings, DatabaseSettings, LogFormat, NameList, PublisherSettings, ReceiverSettings,
     ReconcilerSettings, ServiceSettings, Settings, SourceSettings, TelemetrySettings,
 };
 

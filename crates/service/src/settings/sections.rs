@@ -141,6 +141,7 @@ pub struct PublisherSettings {
     pub response_bytes_max: usize,
     pub response_excerpt_bytes: usize,
     pub allow_addresses: AddressList,
+    pub destinations: NameList,
 }
 
 /// The reconciler.
@@ -198,23 +199,40 @@ pub struct SourceSettings {
     pub required: bool,
 }
 
+/// Names: a list, or one text with commas (as in an environment variable).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NameList(pub Vec<String>);
+
+impl<'de> Deserialize<'de> for NameList {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        parts(deserializer).map(Self)
+    }
+}
+
+/// A list of texts, or one text with commas; blank parts are none.
+fn parts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Written {
+        List(Vec<String>),
+        Text(String),
+    }
+    let parts = match Written::deserialize(deserializer)? {
+        Written::List(list) => list,
+        Written::Text(text) => text.split(',').map(str::to_owned).collect(),
+    };
+    let trimmed = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty());
+    Ok(trimmed.map(str::to_owned).collect())
+}
+
 /// CIDR ranges: a list, or one text with commas (as in an environment variable).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AddressList(pub Vec<IpNet>);
 
 impl<'de> Deserialize<'de> for AddressList {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            List(Vec<String>),
-            Text(String),
-        }
-        let parts = match Written::deserialize(deserializer)? {
-            Written::List(list) => list,
-            Written::Text(text) => text.split(',').map(str::to_owned).collect(),
-        };
-        let ranges = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).map(|part| {
+        let parts = parts(deserializer)?;
+        let ranges = parts.iter().map(|part| {
             let single = || part.parse().ok().map(|address: std::net::IpAddr| IpNet::from(address));
             part.parse().ok().or_else(single).ok_or_else(|| {
                 D::Error::custom(format!(

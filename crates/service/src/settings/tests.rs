@@ -92,9 +92,32 @@ fn several_faults_are_told_at_once() {
 }
 
 #[test]
-fn a_lease_shorter_than_the_request_is_refused() {
-    let found = faults("[publisher]\nlease = \"5s\"\nrequest_timeout = \"10s\"\n");
-    assert!(found[0].contains("faulty.toml: publisher.lease: must be longer"), "{found:?}");
+fn a_publisher_serves_only_destinations_that_there_are() {
+    let found = faults("[publisher]\ndestinations = [\"fulfillment\", \"nowhere\"]\n");
+    assert!(found[0].contains("publisher.destinations") && found[0].contains("nowhere"), "{found:?}");
+}
+
+#[test]
+fn each_kind_of_destination_has_its_own_keys_and_all_have_some() {
+    let told = |keys: &str, key: &str, reason: &str| {
+        let found = faults(&format!("[destinations.other]\n{keys}\n"));
+        assert_eq!(found.len(), 1, "{found:?}");
+        let want = format!("faulty.toml: destinations.other{key}: ");
+        assert!(found[0].contains(&want) && found[0].contains(reason), "{found:?}");
+    };
+    told("function = \"a.b\"", ".type", "is missing: one of http, sql, smtp, nats, file, stdout");
+    told("type = \"kafka\"", ".type", "\"kafka\" is none of");
+    told("type = \"sql\"\nfunction = \"a.b\"\nurl = \"env:X\"", ".url", "url");
+    told("type = \"sql\"\nfunction = \"post\"", ".function", "booking.post");
+    told("type = \"stdout\"\nrate = \"100\"", ".rate", "100/s");
+    told("type = \"stdout\"\nage_max = \"0s\"", ".age_max", "longer than 0");
+    let http = |rest: &str| format!("type = \"http\"\nurl = \"env:ORDEM_TEST_NOT_SET\"\n{rest}");
+    told(&http(""), ".secrets", "signing = \"none\"");
+    let unsigned = |rest: &str| http(&format!("signing = \"none\"\n{rest}"));
+    told(&unsigned("headers = { host = \"x\" }"), ".headers.host", "set by Ordem itself");
+    told(&unsigned("headers = { x-key = \"a\\nb\" }"), ".headers.x-key", "no value of a header");
+    told(&unsigned("success_status = [302]"), ".success_status[0]", "no status of a success");
+    told(&unsigned("method = \"GET\""), ".method", "GET");
 }
 
 #[test]
