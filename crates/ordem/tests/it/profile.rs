@@ -44,6 +44,21 @@ fn a_new_profile_passes_the_check_and_is_never_overwritten() {
 }
 
 #[test]
+fn every_key_that_a_new_profile_has_in_comments_is_one_that_there_is() {
+    let dir = tempfile::tempdir().unwrap();
+    ordem(&[], &["profile", "new", "acme", "--dir", dir.path().to_str().unwrap()]).expect(0);
+    let template = std::fs::read_to_string(dir.path().join("acme.toml")).unwrap();
+    let is_key = |line: &str| {
+        let name = line.split_once(" = ").map_or("", |(name, _)| name);
+        line.starts_with('[') || (!name.is_empty() && !name.contains(' '))
+    };
+    let lines = template.lines().map(|line| line.strip_prefix("# ").filter(|rest| is_key(rest)).unwrap_or(line));
+    let whole = write(dir.path(), "whole.toml", &lines.collect::<Vec<_>>().join("\n"));
+    let said = ordem(&[], &["profile", "check", &whole]).expect(0);
+    assert!(said.out.contains("no fault") && !said.out.contains("api: is missing"), "{}", said.out);
+}
+
+#[test]
 fn every_fault_is_told_with_file_key_line_and_reason() {
     let dir = tempfile::tempdir().unwrap();
     let text = std::fs::read_to_string(LOJA).unwrap();
