@@ -53,7 +53,8 @@ impl Paging {
         matches!(self, Self::NextUrl | Self::LinkHeader)
     }
 
-    pub(crate) fn is_numbered(&self) -> bool {
+    /// Whether pages are counted: then they move when the list changes.
+    pub fn is_numbered(&self) -> bool {
         matches!(self, Self::Page { .. } | Self::Offset { .. })
     }
 
@@ -84,14 +85,16 @@ impl Paging {
         told: Told,
     ) -> Option<String> {
         let items = u64::try_from(items).ok()?;
+        let limit = u64::from(limit);
         let number = |usual| page.map_or(Some(usual), |page| page.parse::<u64>().ok());
         if told.more == Some(false) {
             return None;
         }
+        // A full page has more behind it whatever the total says: totals are counted earlier, and capped.
         let goes_on = |done: u64| match (told.more, told.total) {
             (Some(more), _) => more,
-            (None, Some(total)) => done < total,
-            (None, None) => items >= u64::from(limit),
+            (None, Some(total)) => done < total || items >= limit,
+            (None, None) => may_be_full(items, limit),
         };
         match self {
             Self::Token { .. } | Self::HeaderToken { .. } | Self::NextUrl | Self::LinkHeader => next,
@@ -101,9 +104,9 @@ impl Paging {
             Self::Page { .. } | Self::Offset { .. } if items == 0 => None,
             Self::Page { first, .. } => {
                 let number = number(*first)?;
-                // A page in the middle is full, so what came before is known from the first page's length alone only
-                // when the limit is kept: the total is compared with what the pages could hold at most.
-                let done = number.checked_sub(*first)?.saturating_mul(u64::from(limit)).saturating_add(items);
+                // How many items the pages before had is not known where the provider's maximum is smaller than the
+                // limit: as many as this one at least, or all was read but for a short last page.
+                let done = number.checked_sub(*first)?.saturating_add(1).saturating_mul(items);
                 goes_on(done).then(|| number.checked_add(1)).flatten().map(|next| next.to_string())
             }
             Self::Offset { .. } => {
@@ -113,6 +116,15 @@ impl Paging {
         }
     }
 }
+
+/// Whether a page may be as long as the provider makes them. Its maximum may be smaller than the limit asked for, and
+/// nothing says so; but such maxima are round numbers, so only other lengths are sure to be the end.
+fn may_be_full(items: u64, limit: u64) -> bool {
+    items >= limit || items.is_multiple_of(ROUND)
+}
+
+/// What the maxima of all providers can be divided by.
+const ROUND: u64 = 5;
 
 /// The address with the relation `next` in a `Link` header.
 pub(crate) fn next_link(header: &str) -> Option<String> {
@@ -183,13 +195,29 @@ mod tests {
         assert_eq!(next(Some("2"), 1, Told::default()), None);
         assert_eq!(next(Some("2"), 1, Told { more: Some(true), total: None }).as_deref(), Some("3"));
         assert_eq!(next(Some("2"), 2, Told { more: Some(false), total: None }), None);
-        assert_eq!(next(Some("2"), 2, Told { more: None, total: Some(4) }), None);
+        assert_eq!(next(Some("2"), 1, Told { more: None, total: Some(2) }), None);
         assert_eq!(next(Some("2"), 2, Told { more: None, total: Some(5) }).as_deref(), Some("3"));
+        // A total that was counted too low, or capped.
+        assert_eq!(next(Some("2"), 2, Told { more: None, total: Some(4) }).as_deref(), Some("3"));
         let offset = Paging::Offset { param: "offset".into() };
         assert_eq!(
             offset.next(Some("4"), 1, 2, None, Told { more: None, total: Some(9) }).as_deref(),
             Some("5")
         );
         assert_eq!(offset.next(Some("4"), 0, 2, None, Told { more: None, total: Some(9) }), None);
+    }
+
+    #[test]
+    fn a_page_that_is_short_by_the_providers_own_maximum_is_not_the_last() {
+        let page = Paging::Page { param: "page".into(), first: 1 };
+        let next = |at: Option<&str>, items, told| page.next(at, items, 100, None, told);
+        let unknown = Told::default();
+        assert_eq!(next(None, 50, unknown).as_deref(), Some("2"));
+        assert_eq!(next(Some("2"), 49, unknown), None);
+        assert_eq!(next(Some("2"), 0, unknown), None);
+        let total = Told { more: None, total: Some(120) };
+        assert_eq!(next(None, 50, total).as_deref(), Some("2"));
+        assert_eq!(next(Some("2"), 50, total).as_deref(), Some("3"));
+        assert_eq!(next(None, 7, Told { more: None, total: Some(7) }), None);
     }
 }

@@ -14,6 +14,7 @@ mod lookups;
 mod order;
 mod pace;
 mod page;
+mod pages;
 mod patience;
 mod provider;
 mod pull;
@@ -23,6 +24,7 @@ mod source;
 mod store;
 mod trouble;
 mod waiting;
+mod walk;
 mod watch;
 mod window;
 

@@ -22,6 +22,16 @@ impl Order {
         self.latest = self.latest.max(Some(instant));
     }
 
+    /// The greatest instant so far.
+    pub(crate) fn latest(&self) -> Option<Timestamp> {
+        self.latest
+    }
+
+    /// The list is asked anew: what came may come again.
+    pub(crate) fn starts_again(&mut self) {
+        self.latest = None;
+    }
+
     /// Whether the order is promised and no item so far was older than one before it: what is still to come then lies
     /// after what came.
     pub(crate) fn is_ascending(&self) -> bool {
@@ -45,6 +55,16 @@ mod tests {
         assert!(ascending(true, &[1, 1, 2, 5]));
         assert!(!ascending(true, &[1, 3, 2, 4]));
         assert!(!ascending(true, &[3, 2, 9]));
+    }
+
+    #[test]
+    fn what_comes_again_in_a_list_that_is_asked_anew_is_no_sign() {
+        let mut order = Order::new(true);
+        [5, 9].iter().for_each(|second| order.note(Timestamp::from_second(*second).unwrap()));
+        assert_eq!(order.latest().map(Timestamp::as_second), Some(9));
+        order.starts_again();
+        order.note(Timestamp::from_second(8).unwrap());
+        assert!(order.is_ascending());
     }
 
     #[test]

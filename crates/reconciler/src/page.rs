@@ -20,6 +20,7 @@ pub(crate) struct Item<'a> {
 }
 
 /// The items of one page that lie in the window, and what the page says about time.
+#[derive(Default)]
 pub(crate) struct PageItems<'a> {
     pub(crate) items: Vec<Item<'a>>,
     /// The greatest instant in the window.

@@ -1,22 +1,12 @@
-//! Reads a window of time from a list of the API, page by page.
+//! What reading a list of the API means: which window of time, in which stretches, and when the cursor moves.
 
-use std::{collections::HashSet, time::Duration};
+use std::time::Duration;
 
 use db::inbox::Origin;
 use jiff::Timestamp;
-use metrics::counter;
-use profile::{List, Page};
-use service::metrics as names;
+use profile::List;
 
-use crate::{
-    Failure,
-    backoff::Backoff,
-    order::Order,
-    page::PageItems,
-    provider::Answer,
-    source::SourceReader,
-    trouble::{Trouble, header},
-};
+use crate::{Failure, backoff::Backoff, source::SourceReader, trouble::Trouble};
 
 /// From when to when changes are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +42,8 @@ pub struct Pulled {
     pub cursor: Option<Timestamp>,
     /// Pages beyond the cursor that held anything.
     pub(crate) beyond: u32,
+    /// Whether the cursor waits, since a list went on moving under its page numbers.
+    pub(crate) is_held: bool,
 }
 
 /// How reading ended.
@@ -96,9 +88,6 @@ pub(crate) enum Keeping {
 /// Tells how far reading is, after each page.
 pub type Tell<'a> = dyn FnMut(&Pulled) + Send + 'a;
 
-/// All pages of a round, as a multiple of `reconciler.pages_max`.
-const PAGES_IN_ALL: u32 = 10;
-
 impl SourceReader {
     /// Reads a plan's window, one stretch after the other where the list allows only so much time in one call.
     pub(crate) async fn pull(&self, plan: &Plan<'_>, pulled: &mut Pulled, progress: &mut Tell<'_>) -> End {
@@ -125,102 +114,6 @@ impl SourceReader {
             match self.pages(plan, &stretch, pulled, progress).await? {
                 End::Complete if to < end => from = to,
                 ended => return Ok(ended),
-            }
-        }
-    }
-
-    async fn pages(
-        &self,
-        plan: &Plan<'_>,
-        window: &Window,
-        pulled: &mut Pulled,
-        progress: &mut Tell<'_>,
-    ) -> Result<End, Failure> {
-        let list = plan.list;
-        let mut order = Order::new(list.sorted);
-        let mut seen = HashSet::new();
-        let mut asked: Option<String> = None;
-        while pulled.beyond < plan.pages_max && pulled.pages < plan.pages_max.saturating_mul(PAGES_IN_ALL) {
-            let mut answer;
-            let mut backoff = Backoff::new(self.settings());
-            let page = loop {
-                let Some(got) = self.fetch(list, window, asked.as_deref(), &mut backoff).await? else {
-                    return Ok(End::Stopped);
-                };
-                answer = got;
-                let Some(body) = &answer.body else { break Page { items: Vec::new(), next: None } };
-                match list.page(asked.as_deref(), body, &|name| header(&answer.headers, name)) {
-                    Ok(page) => break page,
-                    // What stands between us and the provider answers like this while it is busy.
-                    Err(error) => self.bear(&mut backoff, Trouble::Transient(error.into())).await?,
-                }
-            };
-            let items = self.read_items(list, &page.items, window, &mut order, self.now());
-            let is_last = page.next.is_none() || (items.is_beyond && order.is_ascending());
-            pulled.newest = pulled.newest.max(items.newest);
-            let is_beyond = items.newest.is_none() || items.newest > plan.cursor;
-            pulled.beyond += u32::from(is_beyond && !page.items.is_empty());
-            let cursor = plan.cursor_after(window, pulled.newest, order.is_ascending() || is_last, is_last);
-            if !self.keep(&items, plan, cursor, pulled).await? {
-                return Ok(End::Stopped);
-            }
-            pulled.items += page.items.len() as u64;
-            counter!(names::RECONCILER_ITEMS, "source" => self.name.clone())
-                .increment(page.items.len() as u64);
-            progress(pulled);
-            if is_last {
-                return Ok(End::Complete);
-            }
-            asked = page.next;
-            if !asked.clone().is_some_and(|next| seen.insert(next)) {
-                return Err(Failure::PageRepeats);
-            }
-        }
-        Ok(End::PagesMax)
-    }
-
-    /// Stores one page and counts it; false when the stop came first.
-    async fn keep(
-        &self,
-        items: &PageItems<'_>,
-        plan: &Plan<'_>,
-        cursor: Option<Timestamp>,
-        pulled: &mut Pulled,
-    ) -> Result<bool, Failure> {
-        let Some(stored) = self
-            .store(items, plan.origin, plan.keeping, cursor.map(|to| (plan.list.name.as_str(), to)))
-            .await?
-        else {
-            return Ok(false);
-        };
-        pulled.pages += 1;
-        pulled.stored += stored.events;
-        pulled.recovered += stored.facts;
-        if plan.origin == Origin::Reconcile {
-            counter!(names::RECONCILER_RECOVERED, "source" => self.name.clone()).increment(stored.facts);
-        }
-        if let Some(cursor) = stored.cursor {
-            pulled.cursor = Some(cursor);
-            self.lag.reached(plan.at, cursor);
-        }
-        Ok(true)
-    }
-
-    /// Gets one answer, asking again where that may help; `None` when the stop came first.
-    async fn fetch(
-        &self,
-        list: &List,
-        window: &Window,
-        page: Option<&str>,
-        backoff: &mut Backoff,
-    ) -> Result<Option<Answer>, Failure> {
-        let call = list.call(window.from, window.to, page, &self.provider.constants);
-        loop {
-            let asked = self.provider.page(&self.api, &call, &self.parts.clock);
-            let Some(answer) = self.parts.shutdown.unless_triggered(asked).await else { return Ok(None) };
-            match answer {
-                Ok(answer) => return Ok(Some(answer)),
-                Err(trouble) => self.bear(backoff, trouble).await?,
             }
         }
     }
@@ -262,15 +155,18 @@ impl SourceReader {
 impl Plan<'_> {
     /// Where the cursor goes with a page. Where it may not move it is written down where it stands: a first round that
     /// does not come to its end would else leave none, and the next one would look back from later on.
-    fn cursor_after(
+    pub(crate) fn cursor_after(
         &self,
         stretch: &Window,
-        newest: Option<Timestamp>,
+        pulled: &Pulled,
         may_move: bool,
         is_last: bool,
     ) -> Option<Timestamp> {
         let cursor = self.cursor?;
-        let reached = newest.filter(|_| may_move);
+        if pulled.is_held {
+            return Some(pulled.cursor.map_or(cursor, |reached| reached.max(cursor)));
+        }
+        let reached = pulled.newest.filter(|_| may_move);
         // Long stretches in which nothing changed would else be read again by every round.
         let over =
             Some(stretch.to).filter(|end| is_last && *end < self.window.to && Some(*end) < self.settled);

@@ -118,7 +118,7 @@ impl SourceReader {
         to: Option<Timestamp>,
         has_moved: bool,
     ) -> (Pulled, End) {
-        if let (End::Complete, Some(to)) = (&end, to) {
+        if let (End::Complete, Some(to), false) = (&end, to, pulled.is_held) {
             self.lag.reached(at, to);
         }
         let list = self.api.lists.get(at).map_or("", |list| list.name.as_str());
@@ -185,6 +185,7 @@ impl Pulled {
             newest: self.newest.max(other.newest),
             cursor: self.cursor.max(other.cursor),
             beyond: self.beyond + other.beyond,
+            is_held: self.is_held || other.is_held,
         }
     }
 }

@@ -52,7 +52,8 @@ fn every_key_that_a_new_profile_has_in_comments_is_one_that_there_is() {
         let name = line.split_once(" = ").map_or("", |(name, _)| name);
         line.starts_with('[') || (!name.is_empty() && !name.contains(' '))
     };
-    let lines = template.lines().map(|line| line.strip_prefix("# ").filter(|rest| is_key(rest)).unwrap_or(line));
+    let lines =
+        template.lines().map(|line| line.strip_prefix("# ").filter(|rest| is_key(rest)).unwrap_or(line));
     let whole = write(dir.path(), "whole.toml", &lines.collect::<Vec<_>>().join("\n"));
     let said = ordem(&[], &["profile", "check", &whole]).expect(0);
     assert!(said.out.contains("no fault") && !said.out.contains("api: is missing"), "{}", said.out);

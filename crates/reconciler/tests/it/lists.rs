@@ -346,36 +346,3 @@ async fn look_ups_wait_their_turn_before_they_take_a_lease() {
     assert!(served.pause.is_some_and(|pause| pause > Duration::from_secs(50)), "{served:?}");
     assert_eq!((served.lookups, api.asked().len()), (0, 1));
 }
-
-#[tokio::test]
-async fn what_moves_to_the_end_of_numbered_pages_pulls_nothing_past_the_reader() {
-    let mut rows: Vec<(String, String)> =
-        (0..10).map(|at| (format!("o{at}"), format!("2026-01-02T02:{at:02}:00Z"))).collect();
-    let mut calls = 0;
-    let api = Api::start(move |asked| {
-        let page: usize = asked.param("page").unwrap().parse().unwrap();
-        let since = asked.param("since").unwrap().to_owned();
-        rows.sort_by(|a, b| a.1.cmp(&b.1));
-        let data: Vec<Value> = rows
-            .iter()
-            .filter(|row| row.1 >= since)
-            .skip((page - 1) * 3)
-            .take(3)
-            .map(|(id, instant)| order(id, "paid", instant))
-            .collect();
-        calls += 1;
-        // An order of the first page changes while the rest is read.
-        if calls == 1 {
-            rows[0].1 = "2026-01-02T03:00:00Z".to_owned();
-        }
-        ok(json!({ "data": data }))
-    })
-    .await;
-    let list = "[api]\nauth = \"bearer\"\n[api.list]\npath = \"/orders\"\nsince_param = \"since\"\nitems = \"data\"\n\
-                limit = 3\nlimit_param = \"n\"\nsorted = true\npaging = { style = \"page\", param = \"page\" }\n";
-    let stage = Stage::new(&format!("{list}{ITEM}"), &api.url, "t").await;
-    stage.round().await;
-    stage.round().await;
-    let ids = stage.texts("select distinct resource_id from ordem_engine.inbox_events order by 1").await;
-    assert_eq!(ids.len(), 10, "{ids:?}");
-}

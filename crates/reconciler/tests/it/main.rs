@@ -5,6 +5,7 @@
 mod api;
 mod daemon;
 mod lists;
+mod numbered;
 mod outage;
 mod refusals;
 mod rounds;
