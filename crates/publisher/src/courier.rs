@@ -165,8 +165,7 @@ impl Courier {
     /// Waits until this call may begin by the destination's rate. `false`: the lease was lost meanwhile.
     pub(crate) async fn turn(&self, effect: &ClaimedEffect, expires: &mut Instant) -> bool {
         let Some(pace) = &self.pace else { return true };
-        let publishers = self.share.publishers().unwrap_or(1);
-        lease::hold(self, effect, expires, pace.turn(publishers)).await.is_some()
+        lease::hold(self, effect, expires, pace.turn(&self.share)).await.is_some()
     }
 
     /// Calls the destination once, and renews the lease while that takes long. `None`: the lease was lost, or no call

@@ -18,6 +18,7 @@ use crate::{
     Courier, Report,
     breaker::Allowance,
     mark::Mark,
+    pace::Pace,
     record::{DATABASE_PAUSE_MAX, keep_recording},
 };
 
@@ -146,8 +147,10 @@ impl Dispatch {
     fn call(&mut self, effect: ClaimedEffect, mut expires: Instant, probe: bool) {
         let (courier, results) = (self.courier.clone(), self.results.clone());
         let shutdown = self.shutdown.clone();
+        let in_line = courier.pace.as_ref().map(Pace::stand_in_line);
         self.calls.spawn(async move {
             let has_turn = shutdown.unless_triggered(courier.turn(&effect, &mut expires)).await;
+            drop(in_line);
             let report = match has_turn {
                 Some(true) => courier.deliver(&effect, expires, probe).await,
                 _ => None,

@@ -16,6 +16,8 @@ use governor::{
 };
 use service::settings::Rate;
 
+use crate::share::Share;
+
 type Limiter = RateLimiter<NotKeyed, InMemoryState, DefaultClock>;
 
 /// Calls that begin within this time may begin at once: timers are not exact, and what one is late by is made up for.
@@ -29,13 +31,13 @@ pub(crate) struct Pace {
     clock: DefaultClock,
     /// For how many publishers the limiter is made, and the limiter.
     limiter: Mutex<(u32, Arc<Limiter>)>,
-    waiting: AtomicUsize,
+    waiting: Arc<AtomicUsize>,
 }
 
-/// Counts one that waits for its turn, until it is dropped.
-struct Waiting<'a>(&'a AtomicUsize);
+/// A place in line, counted from the claim until it is dropped.
+pub(crate) struct InLine(Arc<AtomicUsize>);
 
-impl Drop for Waiting<'_> {
+impl Drop for InLine {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -44,7 +46,7 @@ impl Drop for Waiting<'_> {
 impl Pace {
     pub(crate) fn new(rate: Rate) -> Self {
         let limiter = Mutex::new((1, limiter(interval(rate, 1))));
-        Self { rate, clock: DefaultClock::default(), limiter, waiting: AtomicUsize::new(0) }
+        Self { rate, clock: DefaultClock::default(), limiter, waiting: Arc::default() }
     }
 
     /// How many effects may be claimed now by one of so many publishers: those that could begin soon, less those that
@@ -60,20 +62,32 @@ impl Pace {
         interval(self.rate, publishers).clamp(Duration::from_millis(1), AHEAD)
     }
 
-    /// Waits until one more call may begin.
-    pub(crate) async fn turn(&self, publishers: u32) {
+    /// A place in line for an effect that was claimed.
+    pub(crate) fn stand_in_line(&self) -> InLine {
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        let _waiting = Waiting(&self.waiting);
-        let limiter = self.limiter(publishers);
-        while let Err(not_yet) = limiter.check() {
-            tokio::time::sleep(not_yet.wait_time_from(self.clock.now())).await;
+        InLine(self.waiting.clone())
+    }
+
+    /// Waits until one more call may begin.
+    pub(crate) async fn turn(&self, share: &Share) {
+        loop {
+            // Asked anew each time: the publishers may have become more since.
+            let wait = match share.publishers().map(|publishers| self.limiter(publishers).check()) {
+                Some(Ok(())) => return,
+                Some(Err(not_yet)) => not_yet.wait_time_from(self.clock.now()),
+                None => AHEAD,
+            };
+            tokio::time::sleep(wait.clamp(Duration::from_millis(1), AHEAD)).await;
         }
     }
 
     fn limiter(&self, publishers: u32) -> Arc<Limiter> {
         let mut current = self.limiter.lock().unwrap_or_else(PoisonError::into_inner);
         if current.0 != publishers {
-            *current = (publishers, limiter(interval(self.rate, publishers)));
+            let changed = limiter(interval(self.rate, publishers));
+            // The burst of the one before is spent: the change brings no other.
+            while changed.check().is_ok() {}
+            *current = (publishers, changed);
         }
         current.1.clone()
     }
@@ -113,24 +127,21 @@ mod tests {
     async fn turns_come_at_the_rate_and_those_who_wait_take_the_room() {
         let pace = Arc::new(Pace::new(rate(200, 1)));
         let begun = Instant::now();
+        let share = Arc::new(Share::whole());
         let turns = (0..45).map(|_| {
-            let pace = pace.clone();
-            tokio::spawn(async move { pace.turn(1).await })
+            let (pace, share, in_line) = (pace.clone(), share.clone(), pace.stand_in_line());
+            tokio::spawn(async move {
+                pace.turn(&share).await;
+                drop(in_line);
+            })
         });
         let turns: Vec<_> = turns.collect();
-        tokio::task::yield_now().await;
+        assert_eq!(pace.room(1), 5);
         for turn in turns {
             turn.await.unwrap();
         }
         // 45 less the five of the burst, 5 ms each.
         assert!(begun.elapsed() >= Duration::from_millis(195), "{:?}", begun.elapsed());
         assert_eq!(pace.room(1), 50, "nobody waits any more");
-        let held = pace.turn(1);
-        tokio::pin!(held);
-        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-        while held.as_mut().poll(&mut context).is_ready() {
-            held.set(pace.turn(1));
-        }
-        assert_eq!(pace.room(1), 49);
     }
 }

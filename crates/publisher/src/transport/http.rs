@@ -8,11 +8,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::BoxFuture;
 use reqwest::{Method, RequestBuilder, header};
+use serde::de::IgnoredAny;
 use service::{
-    AddressGuard,
+    AddressGuard, Template,
     outbound::{self, CallError, Client},
-    settings::{Care, HttpMethod, HttpSettings, PublisherSettings, Signing},
+    settings::{Care, HttpMethod, HttpSettings, JSON, PublisherSettings, Signing},
 };
+
+use url::Url;
 
 use self::{
     read::Reader,
@@ -30,6 +33,8 @@ pub(crate) struct Http {
     target: Mutex<LiveTarget>,
     method: Method,
     content_type: String,
+    path: Option<Template>,
+    body: Option<Template>,
     reader: Reader,
 }
 
@@ -57,7 +62,9 @@ impl Http {
                 HttpMethod::Put => Method::PUT,
                 HttpMethod::Patch => Method::PATCH,
             },
-            content_type: settings.content_type.clone().unwrap_or_else(|| "application/json".to_owned()),
+            content_type: settings.content_type.clone().unwrap_or_else(|| JSON.to_owned()),
+            path: settings.path_template().map_err(anyhow::Error::msg)?,
+            body: settings.body_template().map_err(anyhow::Error::msg)?,
             reader: Reader::new(settings, publisher),
         })
     }
@@ -69,7 +76,20 @@ impl Http {
     /// The request, or why it cannot be made of this effect.
     fn request(&self, target: &Target, delivery: Delivery<'_>) -> Result<RequestBuilder, String> {
         let message = message::Message::of(delivery.effect);
-        let (url, body) = (target.url.clone(), message.to_json());
+        let body = match &self.body {
+            Some(template) => {
+                template.render(&message).map_err(|error| format!("body: {error}"))?.into_bytes()
+            }
+            None => message.to_json(),
+        };
+        if self.body.is_some() && self.content_type == JSON {
+            serde_json::from_slice::<IgnoredAny>(&body)
+                .map_err(|error| format!("body: the template made no JSON: {error}"))?;
+        }
+        let mut url = target.url.clone();
+        if let Some(template) = &self.path {
+            add_path(&mut url, &template.render(&message).map_err(|error| format!("path: {error}"))?);
+        }
         let request = self
             .client
             .request(self.method.clone(), url)
@@ -95,6 +115,17 @@ impl Http {
 impl Transport for Http {
     fn carry<'a>(&'a self, delivery: Delivery<'a>) -> BoxFuture<'a, Answer> {
         Box::pin(self.call(delivery))
+    }
+}
+
+/// Adds a path, and what may follow it after `?`, to those of the address.
+fn add_path(url: &mut Url, added: &str) {
+    let (path, query) = added.split_once('?').map_or((added, None), |(path, query)| (path, Some(query)));
+    url.set_path(&format!("{}/{}", url.path().trim_end_matches('/'), path.trim_start_matches('/')));
+    if let Some(query) = query {
+        let before = url.query().filter(|before| !before.is_empty());
+        let whole = before.map_or_else(|| query.to_owned(), |before| format!("{before}&{query}"));
+        url.set_query(Some(&whole));
     }
 }
 

@@ -97,3 +97,45 @@ async fn its_metrics_tell_what_it_did() {
     assert!(daemon.log().contains("effect given up"), "{}", daemon.log());
     assert!(!daemon.log().contains("ana@example.com") && !daemon.log().contains(SECRET));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_process_may_serve_destinations_of_its_own() {
+    let (sink, heavy) = (Sink::willing().await, Sink::willing().await);
+    let mut stage = Stage::new(&sink.url()).await;
+    let config = tempfile::tempdir().unwrap();
+    let other = "[destinations.heavy]\ntype = \"http\"\nurl = \"env:HEAVY_URL\"\nsigning = \"none\"\n";
+    std::fs::write(config.path().join("more.toml"), other).unwrap();
+    let config = config.path().display().to_string();
+    let start = |names: &str| {
+        let heavy_url = heavy.url();
+        let more = [
+            ("ORDEM_TEST_CONFIG", config.as_str()),
+            ("HEAVY_URL", heavy_url.as_str()),
+            ("ORDEM__PUBLISHER__DESTINATIONS", names),
+        ];
+        start(&stage, &sink, &more)
+    };
+    let (light, _other) = (start("fulfillment"), start(" heavy "));
+    stage.effects(20, 1).await;
+    stage.destination.name = "heavy".to_owned();
+    stage.effect("ped_heavy", "release_picking", 0).await;
+    eventually("delivered", 21, || stage.count("delivered")).await;
+    assert_eq!((sink.count(), heavy.count()), (20, 1));
+    assert!(light.log().contains("fulfillment") && !light.log().contains("heavy"), "{}", light.log());
+}
+
+#[test]
+fn the_command_line_names_them_too_and_only_the_publishers() {
+    let run = |name: &str, args: &[&str]| {
+        let config = concat!(env!("CARGO_MANIFEST_DIR"), "/../../config");
+        let mut command = std::process::Command::new(testkit::bin(name));
+        let ended = command.args(["--config", config]).args(args).output().unwrap();
+        (ended.status.code(), String::from_utf8_lossy(&ended.stderr).into_owned())
+    };
+    let (code, text) = run("publisher", &["--destinations", "fulfillment,nowhere", "--check"]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("publisher.destinations: no destination \"nowhere\""), "{text}");
+    let (code, text) = run("applier", &["--destinations", "fulfillment"]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("for the publisher alone"), "{text}");
+}

@@ -7,14 +7,14 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use axum::{
     Router,
     body::{Body, Bytes},
     extract::State,
-    http::{HeaderMap, Response},
+    http::{HeaderMap, Method, Response, Uri},
 };
 use futures_util::stream;
 use serde_json::Value;
@@ -24,6 +24,9 @@ use serde_json::Value;
 pub(crate) struct Call {
     /// How many came before it.
     pub(crate) number: usize,
+    pub(crate) at: Instant,
+    pub(crate) method: Method,
+    pub(crate) uri: Uri,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }
@@ -148,8 +151,15 @@ impl Sink {
     }
 }
 
-async fn answer(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response<Body> {
-    let call = Call { number: shared.arrived.fetch_add(1, Ordering::SeqCst), headers, body };
+async fn answer(
+    State(shared): State<Arc<Shared>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response<Body> {
+    let number = shared.arrived.fetch_add(1, Ordering::SeqCst);
+    let call = Call { number, at: Instant::now(), method, uri, headers, body };
     let flying = shared.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
     shared.in_flight_max.fetch_max(flying, Ordering::SeqCst);
     let reply = (shared.script)(&call);

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use service::{
     SystemClock,
     settings::{
-        AddressList, Care, Configured, Destination, DestinationSettings, HttpSettings, PublisherSettings,
-        Reach, SecretRef, Span,
+        AddressList, Care, Configured, Destination, DestinationSettings, HeaderSource, HttpSettings,
+        PublisherSettings, Reach, SecretRef, Span,
     },
 };
 use tempfile::TempDir;
@@ -113,6 +113,13 @@ impl Stage {
     /// The keys that all destinations have.
     pub(crate) fn care(&mut self) -> &mut Care {
         &mut self.destination.settings.care
+    }
+
+    /// A header's value in a file.
+    pub(crate) fn secret(&self, name: &str, text: &str) -> HeaderSource {
+        let path = self.files.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        HeaderSource::Secret(SecretRef::File(path))
     }
 
     /// Where the destination's address is written.

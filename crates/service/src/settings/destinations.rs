@@ -166,6 +166,13 @@ impl Check<'_> {
         }
         self.url_is_http(&format!("{key}.url"), &http.url);
         self.headers_fit(&format!("{key}.headers"), &http.headers);
+        if let Err(reason) = http.path_template() {
+            self.add(&format!("{key}.path"), reason);
+        }
+        if let Err(reason) = http.body_template() {
+            let name = if http.body.is_some() { "body" } else { "body_file" };
+            self.add(&format!("{key}.{name}"), reason);
+        }
         if http.body.is_some() && http.body_file.is_some() {
             self.add(&format!("{key}.body_file"), "does not go with body: give one of them");
         }

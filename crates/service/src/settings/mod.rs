@@ -24,8 +24,8 @@ pub use duration::Span;
 pub use fault::Fault;
 pub use rate::Rate;
 pub use reach::{
-    Conflict, FileSettings, HeaderSource, HttpMethod, HttpSettings, NatsSettings, Reach, Said, Signing,
-    SmtpSettings, SqlSettings, StatusRange, StdoutSettings, SuccessRule,
+    Conflict, FileSettings, HeaderSource, HttpMethod, HttpSettings, JSON, NatsSettings, Reach, Said, Signing,
+    SmtpSettings, SqlSettings, StatusRange, StdoutSettings, SuccessRule, template_file,
 };
 pub use secret::SecretRef;
 pub use sections::{

@@ -1,10 +1,14 @@
 //! How each kind of destination is reached: `type` of `[destinations.NAME]` and the keys that go with it.
 
-use std::{collections::BTreeMap, fmt, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use serde::{Deserialize, Deserializer};
 
-use crate::settings::SecretRef;
+use crate::{Escape, Template, settings::SecretRef};
 
 /// The kinds of destinations.
 #[derive(Debug, Clone)]
@@ -102,6 +106,45 @@ impl HttpSettings {
             conflict: Conflict::Retry,
         }
     }
+
+    /// What is added to the path of the address.
+    ///
+    /// # Errors
+    /// What is wrong in the template.
+    pub fn path_template(&self) -> Result<Option<Template>, String> {
+        self.path.as_deref().map(|text| Template::compile(text, Escape::Path)).transpose()
+    }
+
+    /// The body, where it is not Ordem's message.
+    ///
+    /// # Errors
+    /// What is wrong in the template, or why its file cannot be read.
+    pub fn body_template(&self) -> Result<Option<Template>, String> {
+        let text = match (&self.body, &self.body_file) {
+            (Some(text), _) => text.clone(),
+            (None, Some(path)) => template_file(path)?,
+            (None, None) => return Ok(None),
+        };
+        let type_ = self.content_type.as_deref().unwrap_or(JSON).to_ascii_lowercase();
+        let escape = match type_.split(';').next().unwrap_or_default().trim() {
+            "application/x-www-form-urlencoded" => Escape::Path,
+            type_ if type_.ends_with("json") => Escape::Json,
+            type_ if type_.ends_with("html") || type_.ends_with("xml") => Escape::Html,
+            _ => Escape::Text,
+        };
+        Template::compile(&text, escape).map(Some)
+    }
+}
+
+/// The type of Ordem's own message.
+pub const JSON: &str = "application/json";
+
+/// The text of a template's file.
+///
+/// # Errors
+/// Which file, and why it cannot be read.
+pub fn template_file(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// How calls are signed.
