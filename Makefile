@@ -2,11 +2,11 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-stop test lint fmt fuzz bench up down
+.PHONY: help demo demo-stop test lint fmt fuzz bench bench-deliveries soak up down
 export KEEP ORDERS SEED BENCH_ORDERS CONNECTIONS ROUNDS REFERENCE FUZZ_SECONDS
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Run the whole system on 10,000 orders, killing each daemon once, and check the ledger (ORDERS=n, SEED=n, KEEP=1 leaves it up)
 	@deploy/local/demo.sh run
@@ -28,6 +28,12 @@ fmt: ## Format the Rust code
 
 bench: ## Measure receive and end-to-end rates (BENCH_ORDERS=n, CONNECTIONS=n, ROUNDS=n; REFERENCE=dir compares a program of your own)
 	@deploy/local/bench.sh
+
+bench-deliveries: ## Measure the publisher against a plain loop in the same run (fsync on)
+	@deploy/local/with-postgres.sh -- cargo test --release -p publisher --test it speed -- --ignored --nocapture
+
+soak: ## A destination down for ten minutes with 50,000 effects waiting (OUTAGE_SECONDS=600, OUTAGE_EFFECTS=50000)
+	@OUTAGE_SECONDS=$${OUTAGE_SECONDS:-600} OUTAGE_EFFECTS=$${OUTAGE_EFFECTS:-50000} deploy/local/soak.sh
 
 up: ## Build the images and start everything with docker compose; waits until it is healthy and prints the addresses
 	@deploy/local/compose.sh up

@@ -14,6 +14,7 @@ mod lease;
 mod limits;
 mod looped;
 mod message;
+mod outage;
 mod process;
 mod request;
 mod retry;
