@@ -9,20 +9,15 @@ use db::{
 use domain::Clock;
 use futures_util::future::join_all;
 use jiff::{SignedDuration, Timestamp};
-use service::{
-    Shutdown,
-    settings::{Destination, PublisherSettings},
-};
+use service::settings::{Destination, PublisherSettings};
 use tokio::time::Instant;
 
 use crate::{
     answer::{Answer, Meaning},
-    breaker::{Allowance, Breaker, Limits},
     lease,
     measures::Measures,
-    pace::Pace,
     policy::Policy,
-    share::{self, Share},
+    throttle::Throttle,
     transport::{self, Delivery, Surroundings, Transport},
     verdict::{self, Failure},
 };
@@ -34,9 +29,7 @@ const TIMEOUT_GRACE: Duration = Duration::from_millis(200);
 pub struct Courier {
     name: String,
     pub(crate) policy: Policy,
-    pub(crate) breaker: Breaker,
-    pub(crate) share: Share,
-    pub(crate) pace: Option<Pace>,
+    pub(crate) throttle: Throttle,
     transport: Arc<dyn Transport>,
     pool: Pool,
     clock: Arc<dyn Clock>,
@@ -78,17 +71,9 @@ impl Courier {
     ) -> anyhow::Result<Self> {
         let policy = Policy::of(&destination.settings.care, settings);
         let transport = transport::of(destination, &Surroundings { publisher: settings, pool: &pool })?;
-        let breaker = Breaker::new(Limits {
-            failures: policy.breaker_failures,
-            concurrency: policy.concurrency,
-            pause: policy.retry.base,
-            pause_max: policy.breaker_pause_max,
-        });
         Ok(Self {
             name: destination.name.clone(),
-            breaker,
-            share: if policy.is_shared { Share::none_yet() } else { Share::whole() },
-            pace: policy.rate.map(Pace::new),
+            throttle: Throttle::of(&policy),
             transport,
             pool,
             clock,
@@ -102,32 +87,9 @@ impl Courier {
         &self.name
     }
 
-    /// What may be done now: by the breaker, and by this publisher's share of the destination's limits.
-    pub(crate) fn allowance(&self) -> Allowance {
-        let allowance = self.breaker.allowance();
-        Allowance { calls: allowance.calls.min(self.share.part(self.policy.concurrency)), ..allowance }
-    }
-
-    /// How many effects may be claimed by the destination's rate, and when to look again where it is none.
-    pub(crate) fn room(&self) -> (usize, Duration) {
-        match (&self.pace, self.share.publishers()) {
-            (Some(pace), Some(publishers)) => (pace.room(publishers), pace.look_again(publishers)),
-            _ => (usize::MAX, Duration::ZERO),
-        }
-    }
-
-    /// Keeps this publisher's share of the destination's limits until the stop.
-    pub(crate) async fn keep_share(&self, shutdown: &Shutdown) {
-        if self.policy.is_shared {
-            share::keep(&self.share, &self.name, &self.pool, shutdown).await;
-        }
-    }
-
-    /// Leaves the limits to the others.
-    pub(crate) async fn leave_share(&self) {
-        if self.policy.is_shared {
-            share::leave(&self.share, &self.name, &self.pool).await;
-        }
+    /// The database, for what the parts of this destination write.
+    pub(crate) const fn pool(&self) -> &Pool {
+        &self.pool
     }
 
     /// Makes a lease longer. Returns when it ends now; `None`: it is lost.
@@ -160,12 +122,6 @@ impl Courier {
         let limit = limit.min(self.policy.batch_max);
         let request = ClaimRequest { destination: &self.name, due_from, now, lease_until, limit };
         Ok(Leased { claim: outbox::claim(&client, request).await?, expires })
-    }
-
-    /// Waits until this call may begin by the destination's rate. `false`: the lease was lost meanwhile.
-    pub(crate) async fn turn(&self, effect: &ClaimedEffect, expires: &mut Instant) -> bool {
-        let Some(pace) = &self.pace else { return true };
-        lease::hold(self, effect, expires, pace.turn(&self.share)).await.is_some()
     }
 
     /// Calls the destination once, and renews the lease while that takes long. `None`: the lease was lost, or no call
@@ -223,7 +179,7 @@ impl Courier {
     fn tell_breaker(&self, meaning: Meaning, effect: &ClaimedEffect, probe: bool) {
         match meaning {
             Meaning::Delivered | Meaning::Permanent => {
-                if self.breaker.succeeded() {
+                if self.throttle.breaker.succeeded() {
                     tracing::info!(
                         destination = self.name,
                         "destination is back, all calls are allowed again"
@@ -231,7 +187,7 @@ impl Courier {
                 }
             }
             Meaning::Transient => {
-                if self.breaker.failed(effect.effect_id, probe, Instant::now()) {
+                if self.throttle.breaker.failed(effect.effect_id, probe, Instant::now()) {
                     tracing::warn!(
                         destination = self.name,
                         "destination is down, one call at a time probes it"

@@ -18,8 +18,8 @@ use crate::{
     Courier, Report,
     breaker::Allowance,
     mark::Mark,
-    pace::Pace,
     record::{DATABASE_PAUSE_MAX, keep_recording},
+    throttle,
 };
 
 /// While fewer than half of the calls are free, a claim waits this long for more to end: one statement for many. So
@@ -45,9 +45,9 @@ pub async fn run(courier: Arc<Courier>, woken: watch::Receiver<u64>, shutdown: S
     tokio::join!(
         dispatch.keep_calling(woken, &freed),
         keep_recording(&courier, queue, &freed),
-        courier.keep_share(&sharing),
+        throttle::keep_share(&courier, &sharing),
     );
-    courier.leave_share().await;
+    throttle::leave_share(&courier).await;
 }
 
 /// Wakes all destinations, for each notification and at least once a `poll`, until the stop.
@@ -78,8 +78,8 @@ impl Dispatch {
     /// Ends when the stop has come and the last call has handed in its result.
     async fn keep_calling(mut self, mut woken: watch::Receiver<u64>, freed: &Notify) {
         while !self.shutdown.is_triggered() {
-            let allowance = self.courier.allowance();
-            let (room, look_again) = self.courier.room();
+            let allowance = self.courier.throttle.allowance();
+            let (room, look_again) = self.courier.throttle.room();
             let free = allowance.calls.saturating_sub(self.calls.len());
             let claim_at = match self.claim_at(allowance, free) {
                 Some(_) if room == 0 => Some(Instant::now() + look_again),
@@ -147,9 +147,10 @@ impl Dispatch {
     fn call(&mut self, effect: ClaimedEffect, mut expires: Instant, probe: bool) {
         let (courier, results) = (self.courier.clone(), self.results.clone());
         let shutdown = self.shutdown.clone();
-        let in_line = courier.pace.as_ref().map(Pace::stand_in_line);
+        let in_line = courier.throttle.stand_in_line();
         self.calls.spawn(async move {
-            let has_turn = shutdown.unless_triggered(courier.turn(&effect, &mut expires)).await;
+            let turn = courier.throttle.turn(&courier, &effect, &mut expires);
+            let has_turn = shutdown.unless_triggered(turn).await;
             drop(in_line);
             let report = match has_turn {
                 Some(true) => courier.deliver(&effect, expires, probe).await,

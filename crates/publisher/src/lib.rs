@@ -21,6 +21,7 @@ mod pace;
 mod policy;
 mod record;
 mod share;
+mod throttle;
 mod transport;
 pub mod verdict;
 

@@ -123,7 +123,8 @@ fn add_path(url: &mut Url, added: &str) {
     let (path, query) = added.split_once('?').map_or((added, None), |(path, query)| (path, Some(query)));
     url.set_path(&format!("{}/{}", url.path().trim_end_matches('/'), path.trim_start_matches('/')));
     if let Some(query) = query {
-        let before = url.query().filter(|before| !before.is_empty());
+        let before =
+            url.as_str().split_once('?').map(|(_, before)| before).filter(|before| !before.is_empty());
         let whole = before.map_or_else(|| query.to_owned(), |before| format!("{before}&{query}"));
         url.set_query(Some(&whole));
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use config::Value;
-use reqwest::header::{HeaderName, HeaderValue};
+use http::{HeaderName, HeaderValue};
 
 use crate::settings::{
     Care, Demand, Destination, DestinationSettings, HeaderSource, HttpSettings, Reach, SecretRef, Settings,

@@ -8,6 +8,7 @@ mod destination;
 mod destinations;
 mod duration;
 mod fault;
+mod http;
 mod layers;
 mod rate;
 mod reach;
@@ -22,10 +23,12 @@ pub use dated::DatedSecret;
 pub use destination::{AfterDead, Care, DestinationSettings};
 pub use duration::Span;
 pub use fault::Fault;
+pub use http::{
+    Conflict, HeaderSource, HttpMethod, HttpSettings, JSON, Said, Signing, StatusRange, SuccessRule,
+};
 pub use rate::Rate;
 pub use reach::{
-    Conflict, FileSettings, HeaderSource, HttpMethod, HttpSettings, JSON, NatsSettings, Reach, Said, Signing,
-    SmtpSettings, SqlSettings, StatusRange, StdoutSettings, SuccessRule, template_file,
+    FileSettings, NatsSettings, Reach, SmtpSettings, SqlSettings, StdoutSettings, template_file,
 };
 pub use secret::SecretRef;
 pub use sections::{
