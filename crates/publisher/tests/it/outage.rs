@@ -1,6 +1,6 @@
 //! A destination that is down: others keep their pace, memory stays flat, and what waited goes out at its rate.
 //!
-//! `make soak` runs it for ten minutes with 50,000 effects (OUTAGE_SECONDS, OUTAGE_EFFECTS); `make test` for some seconds.
+//! `make soak` runs it for ten minutes with 50,000 effects (`OUTAGE_SECONDS`, `OUTAGE_EFFECTS`); `make test` for some seconds.
 
 use std::{
     sync::{

@@ -95,7 +95,7 @@ async fn a_permanent_answer_ends_an_effect_at_once() {
         let stage = Stage::new(&sink.url()).await;
         let id = stage.effect("ped_1", "release_picking", 0).await;
         stage.courier().round().await.unwrap();
-        assert_eq!(stage.shown(id).await, shown("dead", 1, Some(&format!("answer {status}"))));
+        assert_eq!(stage.shown(id).await, shown("dead", 1, Some(&format!("answer {status}: no such order"))));
         let tried = stage.tried(id).await.remove(0);
         assert_eq!((tried.result.as_str(), tried.excerpt.as_deref()), ("permanent", Some("no such order")));
         stage.clock.advance_seconds(HOUR);

@@ -19,6 +19,9 @@ use crate::{
 /// The meaning of a call stands with the head of its answer; its body is waited for no longer than this.
 const BODY_WAIT_MAX: Duration = Duration::from_secs(2);
 
+/// Most of an answer that becomes part of the reason.
+const SAID_BYTES_MAX: usize = 200;
+
 /// What the destination's settings say about its answers.
 pub(super) struct Reader {
     success_status: Vec<StatusRange>,
@@ -64,7 +67,7 @@ impl Reader {
             _ => Meaning::of_status(status),
         };
         match &self.success {
-            _ if by_status != Meaning::Delivered => (by_status, Some(verdict::text_of_status(status))),
+            _ if by_status != Meaning::Delivered => (by_status, Some(reason(status, body))),
             Some(rule) if !success::is_told(rule, body) => {
                 let error =
                     format!("answer {status}, but {} is not as the destination's `success` says", rule.field);
@@ -72,5 +75,28 @@ impl Reader {
             }
             _ => (Meaning::Delivered, None),
         }
+    }
+}
+
+/// The status, and what the destination says about it: two causes with one status are two groups of failures.
+fn reason(status: u16, body: &[u8]) -> String {
+    let text = verdict::text_of_status(status);
+    let Some(said) = excerpt(body, SAID_BYTES_MAX) else { return text };
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    if said.is_empty() { text } else { format!("{text}: {said}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_has_one_line_of_what_the_destination_says() {
+        assert_eq!(
+            reason(422, b"{\n  \"error\": \"no such sku\"\n}"),
+            "answer 422: { \"error\": \"no such sku\" }"
+        );
+        assert_eq!(reason(500, b" \r\n"), "answer 500");
+        assert_eq!(reason(500, &[b'x'; 1000]).len(), "answer 500: ".len() + SAID_BYTES_MAX);
     }
 }
