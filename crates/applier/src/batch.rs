@@ -6,7 +6,8 @@ use db::{
     Channel, Client,
     inbox::{self, ClaimLimit, Claimed},
     lookups::{self, Ask},
-    outbox, resources,
+    outbox::{self, WrittenEffects},
+    resources,
 };
 use domain::{Clock, Retry};
 use futures_util::future::{join, join3};
@@ -17,6 +18,7 @@ use uuid::Uuid;
 
 use crate::{
     decided::{Asked, Decided, Read, decide_all, resources as resources_of},
+    direct::Direct,
     failure::later,
     reading::read,
     tally::{self, Arrivals},
@@ -50,6 +52,7 @@ pub(crate) struct Applying {
     pub(crate) configured: Arc<Configured>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) retry: Retry,
+    pub(crate) direct: Direct,
 }
 
 /// A transaction that failed, with the events it had claimed: they are back where they were.
@@ -133,11 +136,16 @@ impl Applying {
     }
 
     async fn write(&self, client: &Client, now: Timestamp, decided: &Decided) -> db::Result<()> {
-        let (rows, effects) = (decided.rows(), decided.effects(now));
+        let (rows, effects) = (decided.rows(), decided.effects(now, |name| self.direct.takes(name)));
         let saving =
             async { if rows.is_empty() { Ok(()) } else { resources::save(client, now, &rows).await } };
-        let writing =
-            async { if effects.is_empty() { Ok(0) } else { outbox::write(client, now, &effects).await } };
+        let writing = async {
+            if effects.is_empty() {
+                Ok(WrittenEffects::default())
+            } else {
+                outbox::write(client, now, &effects).await
+            }
+        };
         let recording = async {
             if decided.outcomes.is_empty() {
                 Ok(())
@@ -147,8 +155,9 @@ impl Applying {
         };
         let (saved, written, recorded) = join3(saving, writing, recording).await;
         saved?;
-        written?;
+        let written = written?;
         recorded?;
+        self.direct.hand_over(client, now, &effects, &written).await?;
         self.look_up(client, now, decided).await?;
         for effect in &effects {
             let (name, destination) = (effect.effect.name.clone(), effect.effect.destination.clone());

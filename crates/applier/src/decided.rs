@@ -182,8 +182,13 @@ impl Decided {
         self.changed.iter().filter_map(|id| self.rows.get_key_value(id)).collect()
     }
 
-    /// The effects to write, in the order in which they were born.
-    pub(crate) fn effects(&self, now: jiff::Timestamp) -> Vec<EffectToWrite<'_>> {
+    /// The effects to write, in the order in which they were born; `is_direct` tells by its destination which of them
+    /// are done in this transaction.
+    pub(crate) fn effects(
+        &self,
+        now: jiff::Timestamp,
+        is_direct: impl Fn(&str) -> bool,
+    ) -> Vec<EffectToWrite<'_>> {
         self.effects
             .iter()
             .enumerate()
@@ -193,6 +198,7 @@ impl Decided {
                 effect: born.effect.clone(),
                 event_id: born.event_id,
                 snapshot: born.snapshot.clone(),
+                in_transaction: is_direct(&born.effect.destination),
             })
             .collect()
     }

@@ -5,6 +5,7 @@
 
 mod batch;
 mod decided;
+mod direct;
 mod failure;
 mod housekeeping;
 mod mark;
@@ -43,8 +44,10 @@ fn begin_counts(context: &Context) {
 /// Applies events until the stop; the batch in work is finished.
 ///
 /// # Errors
-/// When a worker fails in a way that waiting does not mend.
+/// When a function that takes effects in the applier's transaction cannot be called, or a worker fails in a way that
+/// waiting does not mend.
 pub async fn run(context: Context) -> anyhow::Result<()> {
+    direct::Direct::of(&context.configured).require_functions(&context.pool).await?;
     let mut tasks = JoinSet::new();
     for _ in 0..context.configured.settings.applier.workers {
         let worker = Worker::new(&context);

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::{
     batch::{Applying, Locks, Undone, Wanted},
+    direct::Direct,
     mark::Mark,
     poison,
 };
@@ -50,6 +51,7 @@ impl Worker {
                 configured: context.configured.clone(),
                 clock: context.clock.clone(),
                 retry,
+                direct: Direct::of(&context.configured),
             },
             pool: context.pool.clone(),
             clock: context.clock.clone(),

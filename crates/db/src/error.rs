@@ -1,6 +1,6 @@
 //! What can go wrong with the database, by what the caller can do about it.
 
-use tokio_postgres::error::SqlState;
+use tokio_postgres::error::{Severity, SqlState};
 
 /// A failed call to the database.
 #[derive(Debug, thiserror::Error)]
@@ -24,17 +24,63 @@ pub enum Error {
     /// The schema is not the one this binary knows.
     #[error("{0}")]
     Schema(String),
+    /// A function of the user's refused, or failed.
+    #[error("function {function}: {}", spoken(.error))]
+    Function {
+        /// `schema.name`
+        function: String,
+        /// As if the failure were Ordem's own.
+        error: Box<Self>,
+    },
 }
 
 impl Error {
     /// Whether a lock could not be had in time.
     pub fn is_lock_timeout(&self) -> bool {
-        matches!(self, Self::Retry(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+        match self {
+            Self::Retry(error) => error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE),
+            Self::Function { error, .. } => error.is_lock_timeout(),
+            _ => false,
+        }
     }
 
     /// Whether waiting for the database is all that can be done.
-    pub const fn is_unavailable(&self) -> bool {
-        matches!(self, Self::Unavailable(_))
+    pub fn is_unavailable(&self) -> bool {
+        match self {
+            Self::Unavailable(_) => true,
+            Self::Function { error, .. } => error.is_unavailable(),
+            _ => false,
+        }
+    }
+
+    /// Whether the data was refused for what it is (SQLSTATE classes 22 and 23), so that the same data will be again.
+    pub fn is_about_data(&self) -> bool {
+        match self {
+            Self::Refused(error) => error.code().is_some_and(|code| matches!(&code.code()[..2], "22" | "23")),
+            Self::Function { error, .. } => error.is_about_data(),
+            _ => false,
+        }
+    }
+
+    /// The failure of a call of the user's function. What it says of connections and of an operator's doing is about
+    /// whatever it talks to, unless the connection to it is gone as well: it must not look like our database being away.
+    pub(crate) fn of_function(function: &str, error: tokio_postgres::Error) -> Self {
+        let is_told_by_it = error.as_db_error().is_some_and(|told| {
+            let severity = told.parsed_severity();
+            matches!(&told.code().code()[..2], "08" | "57")
+                && !matches!(severity, Some(Severity::Fatal | Severity::Panic))
+                && *told.code() != SqlState::QUERY_CANCELED
+        });
+        let error = if is_told_by_it { Self::Refused(error) } else { Self::from(error) };
+        Self::Function { function: function.to_owned(), error: Box::new(error) }
+    }
+}
+
+/// What the server said, without what that means to us.
+fn spoken(error: &Error) -> String {
+    match error {
+        Error::Retry(error) | Error::Refused(error) | Error::TooSlow(error) => describe(error),
+        other => other.to_string(),
     }
 }
 

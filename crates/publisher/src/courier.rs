@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use db::{
-    Pool,
+    Options, Pool,
     outbox::{self, Attempt, Claim, ClaimRequest, ClaimedEffect, End, Finished},
 };
 use domain::Clock;
@@ -66,11 +66,14 @@ impl Courier {
     pub fn new(
         destination: &Destination,
         settings: &PublisherSettings,
+        database: &Options,
         pool: Pool,
         clock: Arc<dyn Clock>,
     ) -> anyhow::Result<Self> {
-        let policy = Policy::of(&destination.settings.care, settings);
-        let transport = transport::of(destination, &Surroundings { publisher: settings, pool: &pool })?;
+        let policy = Policy::of(&destination.settings, settings);
+        let concurrency = policy.concurrency;
+        let surroundings = Surroundings { publisher: settings, database, concurrency };
+        let transport = transport::of(destination, &surroundings)?;
         Ok(Self {
             name: destination.name.clone(),
             throttle: Throttle::of(&policy),

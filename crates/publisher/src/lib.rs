@@ -55,7 +55,9 @@ pub async fn run(context: Context) -> anyhow::Result<()> {
     let mut names = Vec::new();
     for destination in context.configured.served() {
         names.push(destination.name.as_str());
-        let courier = Courier::new(destination, settings, context.pool.clone(), context.clock.clone())
+        // Those with `in_transaction` as well: their queue holds what was written before they were.
+        let (pool, clock) = (context.pool.clone(), context.clock.clone());
+        let courier = Courier::new(destination, settings, &context.database, pool, clock)
             .with_context(|| format!("destinations.{}", destination.name))?;
         tasks.spawn(dispatch::run(Arc::new(courier), woken.clone(), context.shutdown.clone()));
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::Retry;
 use jiff::SignedDuration;
-use service::settings::{Care, PublisherSettings, Rate, Span};
+use service::settings::{DestinationSettings, PublisherSettings, Rate, Span};
 
 /// Most of a lease that is kept free for writing the result down.
 const LEASE_MARGIN_MAX: Duration = Duration::from_secs(5);
@@ -35,9 +35,11 @@ pub(crate) struct Policy {
 }
 
 impl Policy {
-    pub(crate) fn of(own: &Care, shared: &PublisherSettings) -> Self {
+    pub(crate) fn of(destination: &DestinationSettings, shared: &PublisherSettings) -> Self {
+        let own = &destination.care;
+        let usual = destination.reach.concurrency_max().unwrap_or(usize::MAX).min(shared.concurrency);
         Self {
-            concurrency: own.concurrency.unwrap_or(shared.concurrency),
+            concurrency: own.concurrency.unwrap_or(usual),
             rate: own.rate,
             is_shared: own.rate.is_some() || own.concurrency.is_some(),
             batch_max: shared.batch_max,

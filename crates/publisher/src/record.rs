@@ -28,7 +28,12 @@ async fn record(courier: &Courier, batch: &[Report]) -> u64 {
     loop {
         match courier.record(batch).await {
             Ok(freed) => return freed,
-            Err(error @ (db::Error::Refused(_) | db::Error::Settings(_) | db::Error::Schema(_))) => {
+            Err(
+                error @ (db::Error::Refused(_)
+                | db::Error::Settings(_)
+                | db::Error::Schema(_)
+                | db::Error::Function { .. }),
+            ) => {
                 return record_halves(courier, batch, &error).await;
             }
             Err(error @ (db::Error::Unavailable(_) | db::Error::Retry(_) | db::Error::TooSlow(_))) => {

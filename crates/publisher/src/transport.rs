@@ -1,10 +1,11 @@
 //! How an effect is carried: one trait, one kind of destination a file.
 
 pub(crate) mod http;
+mod sql;
 
 use std::{sync::Arc, time::Duration};
 
-use db::{Pool, outbox::ClaimedEffect};
+use db::{Options, outbox::ClaimedEffect};
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use service::settings::{Destination, PublisherSettings, Reach};
@@ -34,8 +35,10 @@ pub(crate) trait Transport: Send + Sync {
 pub(crate) struct Surroundings<'a> {
     /// `[publisher]`
     pub(crate) publisher: &'a PublisherSettings,
-    /// Ordem's own database.
-    pub(crate) pool: &'a Pool,
+    /// How to open connections to Ordem's own database.
+    pub(crate) database: &'a Options,
+    /// Most calls in flight.
+    pub(crate) concurrency: usize,
 }
 
 /// The transport of a destination.
@@ -49,6 +52,9 @@ pub(crate) fn of(
     Ok(match &destination.settings.reach {
         Reach::Http(settings) => {
             Arc::new(http::Http::new(settings, &destination.settings.care, surroundings.publisher)?)
+        }
+        Reach::Sql(settings) => {
+            Arc::new(sql::Sql::new(settings, surroundings.database, surroundings.concurrency)?)
         }
         other => anyhow::bail!("type \"{}\" is not built yet", other.name()),
     })

@@ -37,6 +37,13 @@ impl App {
         Self::configured_in(&config).await
     }
 
+    /// With settings of its own besides those shipped.
+    pub(crate) async fn with_settings(settings: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("test.toml"), settings).unwrap();
+        Self::configured_in(dir.path()).await
+    }
+
     async fn configured_in(config: &Path) -> Self {
         let database = Database::create().await;
         let configured = Configured::load(config).unwrap();

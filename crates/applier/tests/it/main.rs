@@ -4,6 +4,7 @@
 
 mod app;
 mod applying;
+mod direct;
 mod partitions;
 mod poison;
 mod processes;

@@ -136,7 +136,11 @@ pub async fn wake_next(
     Ok(client.execute(&statement, &[&destination, &lanes, &now]).await?)
 }
 
-async fn record(client: &impl GenericClient, now: Timestamp, results: &[Finished]) -> Result<HashSet<Uuid>> {
+pub(crate) async fn record(
+    client: &impl GenericClient,
+    now: Timestamp,
+    results: &[Finished],
+) -> Result<HashSet<Uuid>> {
     let ids: Vec<Uuid> = results.iter().map(|result| result.effect_id).collect();
     let tokens: Vec<Uuid> = results.iter().map(|result| result.lease_token).collect();
     let states: Vec<&str> = results.iter().map(|result| result.end.as_str()).collect();

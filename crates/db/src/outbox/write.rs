@@ -1,5 +1,7 @@
 //! Writes effects in the transaction that changed the row.
 
+use std::collections::HashSet;
+
 use deadpool_postgres::GenericClient;
 use domain::{NewEffect, Resource, ResourceId};
 use jiff::Timestamp;
@@ -21,10 +23,21 @@ pub struct EffectToWrite<'a> {
     pub event_id: Uuid,
     /// The row right after that fact.
     pub snapshot: Resource,
+    /// Whether it is done in this transaction: then it is never queued, and delivered with the commit.
+    pub in_transaction: bool,
 }
 
-/// Writes those effects whose (resource, effect, key) is new, queues them, and hints the publishers;
-/// needs the transaction that saves the rows. Returns how many were new.
+/// What [`write`] wrote.
+#[derive(Debug, Default)]
+pub struct WrittenEffects {
+    /// How many were new.
+    pub written: u64,
+    /// Those of them that are to be done in this transaction, now.
+    pub in_transaction: HashSet<Uuid>,
+}
+
+/// Writes those effects whose (resource, effect, key) is new, queues them unless they are done in this transaction, and
+/// hints the publishers; needs the transaction that saves the rows.
 ///
 /// # Errors
 /// When the database refuses or is away.
@@ -32,7 +45,7 @@ pub async fn write(
     client: &impl GenericClient,
     now: Timestamp,
     effects: &[EffectToWrite<'_>],
-) -> Result<u64> {
+) -> Result<WrittenEffects> {
     let ids: Vec<Uuid> = effects.iter().map(|effect| effect.effect_id).collect();
     let sources: Vec<&str> = effects.iter().map(|effect| effect.resource_id.source.as_str()).collect();
     let kinds: Vec<&str> = effects.iter().map(|effect| effect.resource_id.kind.as_str()).collect();
@@ -47,6 +60,7 @@ pub async fn write(
     let majors: Vec<i64> = effects.iter().map(|effect| effect.snapshot.version.major).collect();
     let ranks: Vec<i16> = effects.iter().map(|effect| i16::from(effect.snapshot.version.rank)).collect();
     let fields: Vec<_> = effects.iter().map(|effect| Json(resources::values(&effect.snapshot))).collect();
+    let in_transaction: Vec<bool> = effects.iter().map(|effect| effect.in_transaction).collect();
     let statement = client.prepare_cached(include_str!("write.sql")).await?;
     let row = client
         .query_one(
@@ -67,8 +81,12 @@ pub async fn write(
                 &ranks,
                 &fields,
                 &now,
+                &in_transaction,
             ],
         )
         .await?;
-    Ok(u64::try_from(row.get::<_, i64>(0)).unwrap_or(0))
+    Ok(WrittenEffects {
+        written: u64::try_from(row.get::<_, i64>(0)).unwrap_or(0),
+        in_transaction: row.get::<_, Vec<Uuid>>(1).into_iter().collect(),
+    })
 }

@@ -31,7 +31,7 @@ async fn each_sqlstate_says_what_the_caller_can_do() {
             Error::TooSlow(_) => "too slow",
             Error::Unavailable(_) => "unavailable",
             Error::Refused(_) => "refused",
-            Error::Settings(_) | Error::Schema(_) => "something else",
+            Error::Settings(_) | Error::Schema(_) | Error::Function { .. } => "something else",
         };
         assert_eq!(told, expected, "{code}");
         assert_eq!(error.is_lock_timeout(), code == "55P03", "{code}");

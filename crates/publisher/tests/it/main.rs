@@ -21,4 +21,5 @@ mod retry;
 mod running;
 mod sink;
 mod speed;
+mod sql;
 mod stage;

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use db::{PlanShape, Pool, ids::new_id};
+use db::{Options, PlanShape, Pool, ids::new_id};
 use domain::{Clock, SettableClock};
 use jiff::Timestamp;
 use publisher::Courier;
@@ -65,8 +65,7 @@ impl Stage {
     /// With shipped settings, loopback allowed, and a destination at this address.
     pub(crate) async fn new(url: &str) -> Self {
         let database = Database::create().await;
-        let mut options = database.options();
-        options.plans = PlanShape::Pinned;
+        let options = Options { plans: PlanShape::Pinned, ..database.options() };
         let pool = db::pool(&options, tokio::runtime::Handle::current()).unwrap();
         let files = tempfile::tempdir().unwrap();
         let config = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../config"));
@@ -85,14 +84,21 @@ impl Stage {
         Self { database, pool, clock, settings, destination, files }
     }
 
+    /// How the publisher connects.
+    fn options(&self) -> Options {
+        Options { plans: PlanShape::Pinned, ..self.database.options() }
+    }
+
     pub(crate) fn courier(&self) -> Courier {
-        Courier::new(&self.destination, &self.settings, self.pool.clone(), self.clock.clone()).unwrap()
+        let (pool, clock) = (self.pool.clone(), self.clock.clone());
+        Courier::new(&self.destination, &self.settings, &self.options(), pool, clock).unwrap()
     }
 
     /// One whose clock is the machine's, for loops.
     pub(crate) fn live_courier(&self) -> Arc<Courier> {
         let clock = Arc::new(SystemClock);
-        Arc::new(Courier::new(&self.destination, &self.settings, self.pool.clone(), clock).unwrap())
+        let pool = self.pool.clone();
+        Arc::new(Courier::new(&self.destination, &self.settings, &self.options(), pool, clock).unwrap())
     }
 
     /// Another secret besides the first.

@@ -122,13 +122,10 @@ impl Configured {
     }
 
     /// The destinations that this publisher serves: those of `publisher.destinations`, or all that are on. What the applier
-    /// carries in its own transaction is none of them.
+    /// carries in its own transaction is one of them: its queue holds what was written before it was.
     pub fn served(&self) -> impl Iterator<Item = &Destination> {
         let names = &self.settings.publisher.destinations.0;
-        self.destinations.values().filter(|destination| {
-            (names.is_empty() || names.contains(&destination.name))
-                && destination.settings.reach.in_transaction().is_none()
-        })
+        self.destinations.values().filter(|destination| names.is_empty() || names.contains(&destination.name))
     }
 
     /// The flow of a kind.

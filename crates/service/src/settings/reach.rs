@@ -39,6 +39,15 @@ impl Reach {
         }
     }
 
+    /// Most calls in flight unless the destination says so itself, where `publisher.concurrency` would be too many: each
+    /// call of a function takes a connection to the database.
+    pub const fn concurrency_max(&self) -> Option<usize> {
+        match self {
+            Self::Sql(_) => Some(8),
+            Self::Http(_) | Self::Smtp(_) | Self::Nats(_) | Self::File(_) | Self::Stdout(_) => None,
+        }
+    }
+
     /// The function that takes these effects inside the applier's own transaction; they are never queued.
     pub fn in_transaction(&self) -> Option<&str> {
         match self {
