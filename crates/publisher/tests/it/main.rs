@@ -9,6 +9,7 @@
 mod claim;
 mod foreign;
 mod guard;
+mod https;
 mod lanes;
 mod lease;
 mod limits;

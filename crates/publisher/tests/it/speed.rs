@@ -57,8 +57,6 @@ async fn by_a_plain_loop() -> f64 {
                                       order by due_at limit 1 for update skip locked)
               returning effect_id, (select fields from ordem_engine.effects e where e.effect_id = effect_queue.effect_id)";
     let claim = database.prepare(claim).await.unwrap();
-    let read =
-        database.prepare("select fields from ordem_engine.effects where effect_id = $1").await.unwrap();
     let mark = "with done as (delete from ordem_engine.effect_queue where effect_id = $1)
                 insert into ordem_engine.effect_outcomes (effect_id, state, attempts, finished_at)
                 values ($1, 'delivered', 1, now())";
