@@ -17,5 +17,5 @@ pub async fn renew(
     lease_until: Timestamp,
 ) -> Result<bool> {
     let statement = client.prepare_cached(include_str!("renew.sql")).await?;
-    Ok(client.execute(&statement, &[&effect_id, &lease_token, &lease_until]).await? == 1)
+    Ok(client.query_one(&statement, &[&effect_id, &lease_token, &lease_until]).await?.get(0))
 }

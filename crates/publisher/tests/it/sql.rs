@@ -150,3 +150,32 @@ async fn many_calls_at_once_use_their_own_connections() {
     assert_eq!(claimed.unwrap(), 8);
     assert_eq!(given(&stage).await, 8);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_function_slower_than_its_lease_is_called_once_and_renewals_wait_for_no_row() {
+    let mut stage = stage().await;
+    stage.settings.lease = span(600);
+    stage.settings.request_timeout = span(20_000);
+    let fields = serde_json::json!({"sleep": 2.5, "customer_email": "ana@example.com"});
+    // As many calls as the publisher has connections for renewals, twice.
+    for number in 0..16 {
+        let resource = format!("ped_{number}");
+        stage.effect_with(&resource, "give", 0, fields.clone()).await;
+    }
+    let running = crate::running::Running::start(&stage, Duration::from_millis(50));
+    let waiting = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    testkit::eventually("as many as there are connections are called", 8, || async {
+        let sql = "select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'";
+        stage.database.count(sql).await
+    })
+    .await;
+    // Two thirds of the lease are over by now, or soon.
+    for _ in 0..20 {
+        assert_eq!(stage.database.count(waiting).await, 0);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    testkit::eventually("delivered", 16, || stage.count("delivered")).await;
+    running.stop().await;
+    assert_eq!(given(&stage).await, 16);
+    assert_eq!(stage.database.count("select count(*) from ordem.effects where attempts > 1").await, 0);
+}
