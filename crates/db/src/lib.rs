@@ -8,6 +8,7 @@ pub mod cursors;
 mod error;
 pub mod ids;
 pub mod inbox;
+pub mod ledger;
 pub mod lookups;
 mod notify;
 pub mod operations;

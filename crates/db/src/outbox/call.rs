@@ -14,7 +14,7 @@ use crate::{
     outbox::{Attempt, ClaimedEffect, End, Finished, Message, finish::record},
 };
 
-/// A function's name in two parts, each as PostgreSQL keeps it.
+/// The name of a function, or of a view, in two parts, each as PostgreSQL keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FunctionName {
     schema: String,
@@ -26,6 +26,14 @@ impl FunctionName {
     pub fn parse(text: &str) -> Option<Self> {
         let (schema, name) = text.split_once('.')?;
         Some(Self { schema: schema.to_owned(), name: name.to_owned() })
+    }
+
+    pub(crate) fn schema(&self) -> &str {
+        &self.schema
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 }
 
@@ -120,7 +128,7 @@ pub enum FunctionState {
     },
 }
 
-/// Whether this role may call the function; the connection's own where there is no such role.
+/// Whether this role may call the function; the connection's own where nobody uses such a role.
 ///
 /// # Errors
 /// When the database is away.

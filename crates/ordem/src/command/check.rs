@@ -2,10 +2,14 @@
 
 use std::{fmt::Write as _, path::Path};
 
+use db::outbox::{self, FunctionName, FunctionState};
 use serde::Serialize;
-use service::settings::{Configured, Demand, Fault};
+use service::settings::{Configured, Demand, Fault, Reach};
 
 use crate::{report::Report, session::Session, words};
+
+/// The key of what is wrong with the database itself.
+const DATABASE: &str = "database.url";
 
 /// Check the whole configuration and the database, and list each fault with file, key and reason
 ///
@@ -98,31 +102,53 @@ impl Checked {
         checked
     }
 
-    fn add(&mut self, file: &str, reason: impl Into<String>) {
+    fn add(&mut self, file: &str, key: &str, reason: impl Into<String>) {
         self.ok = false;
-        self.faults.push(Found {
-            file: file.to_owned(),
-            key: "database.url".to_owned(),
-            reason: reason.into(),
-        });
+        self.faults.push(Found { file: file.to_owned(), key: key.to_owned(), reason: reason.into() });
     }
 
     async fn ask_database(&mut self, configured: Configured) {
         let session = match Session::with(configured, |_| {}) {
             Ok(session) => session,
-            Err(error) => return self.add("configuration", format!("{error:#}")),
+            Err(error) => return self.add("configuration", DATABASE, format!("{error:#}")),
         };
         let asked = async {
             let client = session.dial().await?;
-            db::schema_state(&client).await
+            let state = db::schema_state(&client).await?;
+            Ok((client, state))
         };
-        let answer = asked.await;
+        let answer: db::Result<_> = asked.await;
         let reachable = answer.is_ok();
-        if let Err(error) = answer.and_then(|state| state.require_current()) {
-            self.add(&session.place, error.to_string());
+        let current = answer.and_then(|(client, state)| state.require_current().map(|()| client));
+        let looked = match current {
+            Ok(client) => self.look_for_functions(&client, &session).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = looked {
+            self.add(&session.place, DATABASE, error.to_string());
         }
         let schema_needed = db::newest_version();
         self.database = Some(Database { place: session.place, reachable, schema_needed });
+    }
+}
+
+impl Checked {
+    /// Whether the functions that effects go to are there, and those who call them may.
+    async fn look_for_functions(&mut self, client: &db::Client, session: &Session) -> db::Result<()> {
+        for (name, destination) in &session.configured.settings.destinations {
+            let Reach::Sql(sql) = &destination.reach else { continue };
+            let Some(function) = FunctionName::parse(&sql.function) else { continue };
+            let role = if sql.in_transaction { "ordem_applier" } else { "ordem_publisher" };
+            let reason = match outbox::function_state(client, &function, Some(role)).await? {
+                FunctionState::Callable => continue,
+                FunctionState::Missing => format!("there is no function {function}(jsonb)"),
+                FunctionState::Forbidden { role } => format!(
+                    "{role} may not execute {function}(jsonb): grant usage on its schema and execute on it"
+                ),
+            };
+            self.add(&session.place, &format!("destinations.{name}.function"), reason);
+        }
+        Ok(())
     }
 }
 

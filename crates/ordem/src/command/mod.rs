@@ -6,6 +6,7 @@ pub(crate) mod discard;
 pub(crate) mod effects;
 pub(crate) mod events;
 pub(crate) mod explain;
+pub(crate) mod ledger;
 pub(crate) mod migrate;
 pub(crate) mod pause;
 pub(crate) mod profile;

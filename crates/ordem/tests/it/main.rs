@@ -7,6 +7,7 @@ mod backfill;
 mod check;
 mod explain;
 mod help;
+mod ledger;
 mod lists;
 mod migrate;
 mod outbox;

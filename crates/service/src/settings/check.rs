@@ -7,11 +7,12 @@ use serde::de::DeserializeOwned;
 
 use crate::settings::{Demand, Fault, SecretRef, Settings, layers::Layers};
 
-const SECTIONS: [&str; 10] = [
+const SECTIONS: [&str; 11] = [
     "applier",
     "database",
     "destinations",
     "flows",
+    "ledger",
     "publisher",
     "receiver",
     "reconciler",
@@ -63,6 +64,7 @@ impl Check<'_> {
         let applier = self.section("applier");
         let publisher = self.section("publisher");
         let reconciler = self.section("reconciler");
+        let ledger = self.section("ledger");
         let sources = self.named("sources");
         let destinations = self.destination_settings(dir);
         let flows = self.named("flows");
@@ -74,6 +76,7 @@ impl Check<'_> {
             applier: applier?,
             publisher: publisher?,
             reconciler: reconciler?,
+            ledger: ledger?,
             sources,
             destinations,
             flows,

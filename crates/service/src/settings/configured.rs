@@ -92,6 +92,7 @@ impl Configured {
             settings.publisher.destinations.0 = destinations.to_vec();
         }
         check.bounds(&settings);
+        check.ledger_fits(&settings);
         let mut flows = check.flows(&settings);
         let profiles = check.profiles(&settings, dir, &flows);
         let asking = profiles.values().filter(|profile| profile.settles_ties());

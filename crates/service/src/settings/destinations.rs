@@ -212,7 +212,7 @@ fn relative_to(dir: &Path, reach: &mut Reach) {
 }
 
 /// `schema.name`, each of which PostgreSQL takes as a name without cutting it.
-fn is_function_name(text: &str) -> bool {
+pub(crate) fn is_function_name(text: &str) -> bool {
     let is_name = |name: &str| !name.is_empty() && name.len() < 64 && !name.contains(['\0', '"']);
     text.split_once('.').is_some_and(|(schema, name)| is_name(schema) && is_name(name) && !name.contains('.'))
 }

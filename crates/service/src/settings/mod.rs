@@ -10,6 +10,7 @@ mod duration;
 mod fault;
 mod http;
 mod layers;
+mod ledger;
 mod rate;
 mod reach;
 mod secret;
@@ -26,6 +27,7 @@ pub use fault::Fault;
 pub use http::{
     Conflict, HeaderSource, HttpMethod, HttpSettings, JSON, Said, Signing, StatusRange, SuccessRule,
 };
+pub use ledger::LedgerSettings;
 pub use rate::Rate;
 pub use reach::{
     FileSettings, NatsSettings, Reach, SmtpSettings, SqlSettings, StdoutSettings, template_file,

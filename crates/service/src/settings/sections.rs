@@ -10,7 +10,7 @@ use domain::FlowSpec;
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::settings::{DatedSecret, DestinationSettings, SecretRef, Span};
+use crate::settings::{DatedSecret, DestinationSettings, LedgerSettings, SecretRef, Span};
 
 /// The whole configuration as written.
 #[derive(Debug, Clone)]
@@ -29,6 +29,8 @@ pub struct Settings {
     pub publisher: PublisherSettings,
     /// `[reconciler]`
     pub reconciler: ReconcilerSettings,
+    /// `[ledger]`
+    pub ledger: LedgerSettings,
     /// `[sources.NAME]`
     pub sources: BTreeMap<String, SourceSettings>,
     /// `[destinations.NAME]`

@@ -228,7 +228,8 @@ impl<'a> Stage<'a> {
     pub(crate) async fn publish(&self) -> Option<tokio::task::JoinHandle<()>> {
         let (settings, pool) = (&self.configured.settings.publisher, self.house.pool.clone());
         let fulfillment = &self.configured.destinations["fulfillment"];
-        let courier = Courier::new(fulfillment, settings, pool, self.clock.clone()).unwrap();
+        let database = self.house.database.options();
+        let courier = Courier::new(fulfillment, settings, &database, pool, self.clock.clone()).unwrap();
         let mut rounds = tokio::spawn(async move { while courier.round().await.unwrap() > 0 {} });
         tokio::select! {
             ended = &mut rounds => ended.unwrap(),
