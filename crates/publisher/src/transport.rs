@@ -1,6 +1,9 @@
 //! How an effect is carried: one trait, one kind of destination a file.
 
+pub(crate) mod file;
 pub(crate) mod http;
+mod nats;
+mod smtp;
 mod sql;
 
 use std::{sync::Arc, time::Duration};
@@ -56,6 +59,11 @@ pub(crate) fn of(
         Reach::Sql(settings) => {
             Arc::new(sql::Sql::new(settings, surroundings.database, surroundings.concurrency)?)
         }
-        other => anyhow::bail!("type \"{}\" is not built yet", other.name()),
+        Reach::Smtp(settings) => {
+            Arc::new(smtp::Smtp::new(settings, &destination.settings.care, surroundings.publisher)?)
+        }
+        Reach::Nats(settings) => Arc::new(nats::Nats::new(settings, surroundings.publisher)?),
+        Reach::File(settings) => Arc::new(file::Lines::File(settings.path.clone())),
+        Reach::Stdout(_) => Arc::new(file::Lines::Stdout),
     })
 }

@@ -177,25 +177,8 @@ impl Resolve for GuardedResolver {
         let guard = self.guard.clone();
         Box::pin(async move {
             let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
-            Ok(Box::new(vetted(&guard, found)?.into_iter()) as Addrs)
+            Ok(Box::new(guard.vetted(found)?.into_iter()) as Addrs)
         })
-    }
-}
-
-/// Those of the addresses that may be called; the first refusal when none may.
-fn vetted(guard: &AddressGuard, found: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, Blocked> {
-    let mut refused = None;
-    let mut vetted = found;
-    vetted.retain(|address| match guard.judge(address.ip()) {
-        Ok(()) => true,
-        Err(blocked) => {
-            refused.get_or_insert(blocked);
-            false
-        }
-    });
-    match refused {
-        Some(blocked) if vetted.is_empty() => Err(blocked),
-        _ => Ok(vetted),
     }
 }
 

@@ -33,14 +33,25 @@ pub fn free_port() -> u16 {
 /// # Panics
 /// When it was not built.
 pub fn bin(name: &str) -> PathBuf {
+    let path = programs().join(name);
+    assert!(path.exists(), "{} is not built: run `cargo build --workspace --bins` first", path.display());
+    path
+}
+
+/// Where cargo puts what it builds, whatever the profile.
+pub(crate) fn target_folder() -> PathBuf {
+    let mut dir = programs();
+    dir.pop();
+    dir
+}
+
+fn programs() -> PathBuf {
     let mut dir = std::env::current_exe().expect("this test's path");
     dir.pop();
     if dir.ends_with("deps") {
         dir.pop();
     }
-    let path = dir.join(name);
-    assert!(path.exists(), "{} is not built: run `cargo build --workspace --bins` first", path.display());
-    path
+    dir
 }
 
 /// A daemon as its own process. Dropping it kills it.

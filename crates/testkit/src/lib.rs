@@ -8,6 +8,9 @@ mod daemon;
 mod database;
 mod line;
 mod loja;
+mod nats;
+pub mod packages;
+mod smtp;
 mod wait;
 
 pub use arrive::arrive;
@@ -15,4 +18,6 @@ pub use daemon::{Daemon, bin, free_port};
 pub use database::Database;
 pub use line::Line;
 pub use loja::{Event, SECRET, sign};
+pub use nats::NatsServer;
+pub use smtp::{Mail, MailMood, SmtpServer};
 pub use wait::{eventually, eventually_within};

@@ -10,7 +10,7 @@ use axum::{
 };
 use reqwest::Method;
 
-use super::{CallError, Client, Options, body, client, retry_after, vetted};
+use super::{CallError, Client, Options, body, client, retry_after};
 use crate::AddressGuard;
 
 fn allowing(ranges: &[&str]) -> Client {
@@ -104,8 +104,8 @@ fn of_the_addresses_of_one_name_only_the_allowed_ones_are_dialled() {
     let address = |text: &str| text.parse::<SocketAddr>().unwrap();
     let guard = AddressGuard::default();
     let mixed = vec![address("10.0.0.1:0"), address("1.1.1.1:0"), address("[::1]:0")];
-    assert_eq!(vetted(&guard, mixed).unwrap(), [address("1.1.1.1:0")]);
-    assert_eq!(vetted(&guard, vec![address("10.0.0.1:0")]).unwrap_err().address, address("10.0.0.1:0").ip());
+    assert_eq!(guard.vetted(mixed).unwrap(), [address("1.1.1.1:0")]);
+    assert_eq!(guard.vetted(vec![address("10.0.0.1:0")]).unwrap_err().address, address("10.0.0.1:0").ip());
 }
 
 #[test]

@@ -148,7 +148,9 @@ impl Check<'_> {
                     self.add(&format!("{key}.function"), reason);
                 }
             }
-            Reach::Smtp(_) | Reach::Nats(_) | Reach::File(_) | Reach::Stdout(_) => {}
+            Reach::Smtp(smtp) => self.smtp_fits(key, smtp),
+            Reach::Nats(nats) => self.nats_fits(key, nats),
+            Reach::File(_) | Reach::Stdout(_) => {}
         }
     }
 

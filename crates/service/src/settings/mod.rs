@@ -11,6 +11,7 @@ mod fault;
 mod http;
 mod layers;
 mod ledger;
+mod letters;
 mod rate;
 mod reach;
 mod secret;

@@ -1,13 +1,14 @@
 //! The senders' own libraries, as their registries have them, put into the target folder.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::Write,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Stdio},
 };
 
 use serde_json::Value;
+use testkit::packages::{installed, or_skip, python_environment, run, written};
 
 /// A language's libraries, installed, and the script that asks them.
 #[derive(Debug)]
@@ -22,30 +23,6 @@ pub(crate) struct Libraries {
 /// In CI (the variable `CI` is set), when one cannot be had: a test that is passed over there has failed.
 pub(crate) fn all() -> Vec<Libraries> {
     [python(), node()].into_iter().filter_map(or_skip).collect()
-}
-
-/// What was asked for, or a word that it is passed over.
-///
-/// # Panics
-/// In CI, with why it cannot be had.
-pub(crate) fn or_skip<T>(had: Result<T, String>) -> Option<T> {
-    let why = match had {
-        Ok(it) => return Some(it),
-        Err(why) => why,
-    };
-    assert!(std::env::var_os("CI").is_none(), "cannot be skipped in CI: {why}");
-    println!("SKIPPED: {why}");
-    None
-}
-
-/// The folder of a Python environment with these packages.
-pub(crate) fn python_environment(name: &str, requirements: &str) -> Result<PathBuf, String> {
-    installed(name, requirements, |dir| {
-        run(Command::new("python3").args(["-m", "venv"]).arg(dir))?;
-        fs::write(dir.join("requirements.txt"), requirements).map_err(|error| error.to_string())?;
-        let pip = ["install", "--quiet", "--disable-pip-version-check", "--retries", "1", "--timeout", "20"];
-        run(Command::new(dir.join("bin/pip")).args(pip).arg("-r").arg(dir.join("requirements.txt")))
-    })
 }
 
 fn python() -> Result<Libraries, String> {
@@ -89,46 +66,4 @@ impl Libraries {
     pub(crate) fn language(&self) -> &'static str {
         if self.script.ends_with("libraries.mjs") { "node" } else { "python" }
     }
-}
-
-/// A folder under target/ with what this list asks for: as an earlier test left it, or made now.
-fn installed(
-    name: &str,
-    list: &str,
-    install: impl FnOnce(&Path) -> Result<(), String>,
-) -> Result<PathBuf, String> {
-    let programs = testkit::bin("receiver");
-    let target = programs.ancestors().nth(2).ok_or("no target folder")?;
-    let (dir, done) = (target.join(name), target.join(format!("{name}.done")));
-    // Several tests may want it at once, each in a process of its own.
-    let lock = File::create(target.join(format!("{name}.lock"))).map_err(|error| error.to_string())?;
-    lock.lock().map_err(|error| error.to_string())?;
-    if fs::read_to_string(&done).is_ok_and(|of| of == list) && dir.exists() {
-        return Ok(dir);
-    }
-    if dir.exists() {
-        fs::remove_dir_all(&dir).map_err(|error| error.to_string())?;
-    }
-    install(&dir).map_err(|why| format!("{name} could not be installed: {why}"))?;
-    fs::write(done, list).map_err(|error| error.to_string())?;
-    Ok(dir)
-}
-
-fn written(dir: &Path, name: &str, text: &str) -> Result<PathBuf, String> {
-    let path = dir.join(name);
-    // Put in place in one step: another test, here or in another process, may be about to read it.
-    let next = dir.join(format!("{name}.{}", uuid::Uuid::now_v7()));
-    let put = fs::write(&next, text).and_then(|()| fs::rename(&next, &path));
-    put.map_err(|error| format!("{}: {error}", path.display()))?;
-    Ok(path)
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{program}: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{program} ended with {}: {}", output.status, said.trim()))
 }

@@ -6,11 +6,11 @@ use std::{
 };
 
 use serde_json::{Value, json};
+use testkit::packages::or_skip;
 
 use super::{
     bodies::alterations,
     effects::{SECRETS, effects},
-    libraries::or_skip,
 };
 
 const PAGE: &str = include_str!("../../../../../docs/WORDPRESS.md");

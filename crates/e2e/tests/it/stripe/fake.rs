@@ -10,7 +10,7 @@ use reqwest::Client;
 use serde_json::{Value, json};
 use testkit::{eventually_within, free_port};
 
-use crate::senders::libraries::python_environment;
+use testkit::packages::python_environment;
 
 pub(crate) const SECRET: &str = "whsec_segredo_do_stripe";
 pub(crate) const KEY: &str = "sk_test_ordem";

@@ -18,7 +18,9 @@ use serde_json::json;
 use service::SystemClock;
 use testkit::{eventually, sign};
 
-use crate::{senders::libraries::or_skip, system::System};
+use testkit::packages::or_skip;
+
+use crate::system::System;
 
 /// What becomes of the webhooks for a while: twice on, down is the receiver, off is the endpoint at the provider.
 const PHASES: [&str; 4] = ["on", "down", "off", "on again"];

@@ -14,7 +14,7 @@ use sha2::Sha256;
 use tempfile::TempDir;
 use testkit::free_port;
 
-use crate::senders::libraries::or_skip;
+use testkit::packages::or_skip;
 
 /// Secrets that the site takes, old and new.
 pub(crate) const SECRETS: [&str; 2] = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "um segredo sem prefixo"];
