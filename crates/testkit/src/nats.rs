@@ -72,9 +72,20 @@ impl NatsServer {
     /// # Panics
     /// When the signal cannot be sent.
     pub fn hold(&self, held: bool) {
-        let signal = if held { "-STOP" } else { "-CONT" };
-        let sent = Command::new("kill").arg(signal).arg(self.child.id().to_string()).status();
-        assert!(sent.is_ok_and(|status| status.success()), "signal {signal} not sent");
+        hold(self.child.id(), held);
+    }
+
+    /// Holds it for so long, from now on.
+    ///
+    /// # Panics
+    /// When the signal cannot be sent.
+    pub fn hold_for(&self, time: Duration) {
+        let process = self.child.id();
+        hold(process, true);
+        std::thread::spawn(move || {
+            std::thread::sleep(time);
+            hold(process, false);
+        });
     }
 }
 
@@ -82,6 +93,12 @@ impl Drop for NatsServer {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+fn hold(process: u32, held: bool) {
+    let signal = if held { "-STOP" } else { "-CONT" };
+    let sent = Command::new("kill").arg(signal).arg(process.to_string()).status();
+    assert!(sent.is_ok_and(|status| status.success()), "signal {signal} not sent");
 }
 
 fn spawn(folder: &TempDir, port: u16, more: &[String]) -> Result<Child, String> {

@@ -7,6 +7,7 @@
 )]
 
 mod claim;
+mod conformance;
 mod foreign;
 mod guard;
 mod https;
