@@ -16,6 +16,7 @@ mod lease;
 mod limits;
 mod looped;
 mod message;
+mod nats_consumer;
 mod outage;
 mod process;
 mod request;

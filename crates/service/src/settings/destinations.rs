@@ -8,9 +8,12 @@ use std::{
 use config::Value;
 use http::{HeaderName, HeaderValue};
 
-use crate::settings::{
-    Care, Demand, Destination, DestinationSettings, HeaderSource, HttpSettings, Reach, SecretRef, Settings,
-    Signing, check::Check,
+use crate::{
+    Escape,
+    settings::{
+        Care, Demand, Destination, DestinationSettings, HeaderSource, HttpSettings, Reach, SecretRef,
+        Settings, Signing, check::Check,
+    },
 };
 
 /// What a call has already: by the protocol, or as the signature.
@@ -175,9 +178,10 @@ impl Check<'_> {
             let name = if http.body.is_some() { "body" } else { "body_file" };
             self.add(&format!("{key}.{name}"), reason);
         }
-        if http.body.is_some() && http.body_file.is_some() {
-            self.add(&format!("{key}.body_file"), "does not go with body: give one of them");
+        if let Some(path) = &http.path {
+            self.template_fits(&format!("{key}.path"), path, Escape::Path);
         }
+        self.part_fits(key, "body", (http.body.as_deref(), http.body_file.as_deref()), Escape::Json);
         if http.content_type.as_deref().is_some_and(|text| HeaderValue::from_str(text).is_err()) {
             self.add(&format!("{key}.content_type"), "is no value of a header");
         }
