@@ -93,7 +93,13 @@ fn publisher(stage: &Stage, server: &NatsServer, folder: &Path) -> Daemon {
 
 fn consumer(python: &Path, server: &NatsServer, folder: &Path, until_idle: Option<u32>) -> Child {
     let mut command = Command::new(python.join("bin/python3"));
-    command.arg(format!("{EXAMPLE}/consumer.py")).args(["--server", &server.url(), "--ack-wait", "3", "--database"]);
+    command.arg(format!("{EXAMPLE}/consumer.py")).args([
+        "--server",
+        &server.url(),
+        "--ack-wait",
+        "3",
+        "--database",
+    ]);
     command.arg(folder.join("points.db")).stdin(Stdio::null()).stdout(Stdio::piped());
     if let Some(seconds) = until_idle {
         command.args(["--until-idle", &seconds.to_string()]);
@@ -101,7 +107,7 @@ fn consumer(python: &Path, server: &NatsServer, folder: &Path, until_idle: Optio
     command.spawn().unwrap()
 }
 
-/// Rows, by Python's own SQLite.
+/// Rows, by Python's own `SQLite`.
 fn count(python: &Path, database: &Path, what: &str) -> i64 {
     let script = "import sqlite3, sys\n\
                   rows = sqlite3.connect('file:' + sys.argv[1] + '?mode=ro', uri=True, timeout=30)\n\
