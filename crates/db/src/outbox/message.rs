@@ -77,6 +77,11 @@ impl<'a> Message<'a> {
         }
     }
 
+    /// What it tells of: `order.release_picking`.
+    pub fn event_type(&self) -> &str {
+        &self.r#type
+    }
+
     /// As bytes.
     pub fn to_json(&self) -> Vec<u8> {
         // Texts, numbers and checked JSON, written to memory: there is nothing that can fail.

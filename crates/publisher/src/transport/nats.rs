@@ -70,7 +70,7 @@ impl Nats {
             Err(reason) => return Answer::permanent(&format!("subject: {reason}")),
         };
         let mut headers = async_nats::HeaderMap::new();
-        headers.insert("Ordem-Type", one_line(message.kind()));
+        headers.insert("Ordem-Type", one_line(message.event_type()));
         headers.insert("Ordem-Timestamp", delivery.effect.created_at.to_string());
         headers.insert("Content-Type", "application/json");
         let publish = PublishMessage::build()
