@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::{Fact, Flow, FlowSpec, Origin};
+use domain::{Fact, Flow, FlowSpec, Origin, decide};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use profile::{Envelope, Incoming, Profile, QUERY, Reading, Setup, Stored};
@@ -187,6 +187,29 @@ fn each_answer_of_an_api_is_read_as_it_says() {
         }
     }
     assert!(read >= 10, "only {read} answers were read");
+}
+
+#[test]
+fn a_sale_that_a_list_tells_as_refunded_is_so_although_its_payment_is_told_as_of_later() {
+    let providers = providers();
+    let hotmart = providers.iter().find(|provider| provider.name == "hotmart").unwrap();
+    let named = |samples: &[Value], name: &str| {
+        let found = samples.iter().find(|sample| sample["name"] == name).unwrap();
+        (found.clone(), hotmart.profile(found))
+    };
+    let (request, profile) = named(hotmart.requests(), "complete");
+    let paid = hotmart.read(&profile, Origin::Webhook, body(&request), &headers(&request));
+    let (answer, profile) = named(hotmart.answers(), "refunded, in the list");
+    let refunded = hotmart.read(&profile, Origin::Reconcile, body(&answer), &[]);
+    let (Reading::Fact { fact: paid, .. }, Reading::Fact { fact: refunded, .. }) = (paid, refunded) else {
+        panic!("both are facts")
+    };
+    assert!(refunded.version < paid.version);
+    for facts in [[&paid, &refunded], [&refunded, &paid]] {
+        let flow = &hotmart.flows["order"];
+        let row = decide(None, facts[0], flow).resource;
+        assert_eq!(decide(Some(&row), facts[1], flow).resource.status, "refunded");
+    }
 }
 
 #[test]
