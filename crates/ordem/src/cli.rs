@@ -42,8 +42,12 @@ enum Command {
     Events(command::events::Args),
     Effects(command::effects::Args),
     Replay(command::replay::Args),
-    Requeue(command::requeue::Args),
-    Discard(command::discard::Args),
+    /// The same as `ordem effects retry`
+    #[command(long_about = None)]
+    Requeue(command::effects::retry::Args),
+    /// The same as `ordem effects discard`
+    #[command(long_about = None)]
+    Discard(command::effects::discard::Args),
     Pause(command::pause::PauseArgs),
     Resume(command::pause::ResumeArgs),
     Ledger(command::ledger::Args),
@@ -71,7 +75,7 @@ impl Cli {
             Command::Status(args) => report::print(&args.run(dir).await?, json),
             Command::Explain(args) => report::print(&args.run(dir).await?, json),
             Command::Events(args) => report::print(&args.run(dir).await?, json),
-            Command::Effects(args) => report::print(&args.run(dir).await?, json),
+            Command::Effects(args) => args.run(dir, json).await,
             Command::Replay(args) => report::print(&args.run(dir).await?, json),
             Command::Requeue(args) => report::print(&args.run(dir).await?, json),
             Command::Discard(args) => report::print(&args.run(dir).await?, json),

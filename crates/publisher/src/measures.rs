@@ -55,7 +55,7 @@ impl Measures {
                 self.dead.increment(1);
                 tracing::error!(
                     effect.id = %id, destination, attempt = report.attempt, status, error,
-                    "effect given up: put it back with `ordem requeue` when the cause is mended"
+                    "effect given up: put it back with `ordem effects retry` when the cause is mended"
                 );
             }
         }

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::{Result, operations::EffectState, resources::lane};
 
 /// Discards those of these effects that are dead, or pending and not being delivered in this moment, and lets the
-/// next of each lane go. Two statements, as in [`crate::outbox`]; returns how many were discarded.
+/// next of each lane go. Two statements, as in [`crate::outbox`]; returns the effects that were discarded.
 ///
 /// # Errors
 /// When the database refuses or is away.
@@ -16,11 +16,11 @@ pub async fn discard(
     now: Timestamp,
     effects: &[EffectState],
     reason: &str,
-) -> Result<u64> {
+) -> Result<Vec<Uuid>> {
     let ids: Vec<Uuid> = effects.iter().map(|effect| effect.effect_id).collect();
     let destinations: Vec<&str> = effects.iter().map(|effect| effect.destination.as_str()).collect();
     let lanes: Vec<i64> = effects.iter().map(|effect| lane(&effect.resource)).collect();
-    let discarded = client.execute(include_str!("discard.sql"), &[&ids, &reason, &now]).await?;
+    let discarded = client.query(include_str!("discard.sql"), &[&ids, &reason, &now]).await?;
     client.execute(include_str!("wake_behind.sql"), &[&destinations, &lanes, &now]).await?;
-    Ok(discarded)
+    Ok(discarded.iter().map(|row| row.get(0)).collect())
 }

@@ -6,11 +6,13 @@
 mod activity;
 mod backlog;
 mod discard;
+mod failures;
 mod lists;
 mod pause;
 mod refused;
 mod replay;
 mod requeue;
+mod selection;
 mod story;
 
 use jiff::Timestamp;
@@ -19,11 +21,13 @@ use uuid::Uuid;
 pub use activity::{Cursor, RecentOutcome, RecentRefusal, cursors, recent_outcomes, recent_refusals};
 pub use backlog::{DestinationBacklog, InboxBacklog, Trouble, destination_backlogs, inbox_backlog, trouble};
 pub use discard::discard;
+pub use failures::{FailureGroup, failure_groups};
 pub use lists::{ListedEffect, ListedEvent, ListedRefusal, list_effects, list_events, list_refused};
 pub use pause::{Paused, pause, resume};
 pub use refused::{RefusedSample, forget_refused, refused_samples};
 pub use replay::{EventState, REPLAYABLE, replay, set_aside, states_of};
-pub use requeue::{EffectState, dead_effects, effects_by_id, requeue};
+pub use requeue::{EffectState, effects_by_id, requeue};
+pub use selection::{EffectSelection, SelectedState, select_effects};
 pub use story::{
     Attempt, EffectStory, EventStory, attempts_of, effects_of, events_of, known_kinds, resource_times,
 };

@@ -1,6 +1,7 @@
 //! Events that were set aside: found, and put back into the queue.
 
 use deadpool_postgres::GenericClient;
+use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::Result;
@@ -33,7 +34,8 @@ pub async fn states_of(client: &impl GenericClient, events: &[Uuid]) -> Result<V
     Ok(rows.iter().map(state).collect())
 }
 
-/// The oldest events of a source with ids from `from` on that ended in one of these outcomes.
+/// At most `limit` events of a source with ids above `after` and below `below` that ended in one of these outcomes, in
+/// the order of their ids.
 ///
 /// # Errors
 /// When the database refuses or is away.
@@ -41,19 +43,20 @@ pub async fn set_aside(
     client: &impl GenericClient,
     source: &str,
     outcomes: &[&str],
-    from: Uuid,
+    (after, below): (Uuid, Uuid),
     limit: i64,
 ) -> Result<Vec<Uuid>> {
-    let rows = client.query(include_str!("set_aside.sql"), &[&source, &outcomes, &from, &limit]).await?;
+    let parameters: [&(dyn ToSql + Sync); 5] = [&source, &outcomes, &after, &limit, &below];
+    let rows = client.query(include_str!("set_aside.sql"), &parameters).await?;
     Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
 /// Takes back the outcomes of those of these events that may be replayed, queues them as if they had just come,
-/// and hints the appliers. One statement; returns how many.
+/// and hints the appliers. One statement; returns them.
 ///
 /// # Errors
 /// When the database refuses or is away.
-pub async fn replay(client: &impl GenericClient, events: &[Uuid]) -> Result<u64> {
-    let row = client.query_one(include_str!("replay.sql"), &[&events]).await?;
-    Ok(u64::try_from(row.get::<_, i64>(0)).unwrap_or(0))
+pub async fn replay(client: &impl GenericClient, events: &[Uuid]) -> Result<Vec<Uuid>> {
+    let rows = client.query(include_str!("replay.sql"), &[&events]).await?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
 }

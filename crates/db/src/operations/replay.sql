@@ -11,4 +11,4 @@ with gone as (
     insert into ordem_engine.inbox_queue (event_id)
     select event_id from gone order by event_id
 )
-select count(*) as events, case when count(*) > 0 then pg_notify('ordem_inbox', '')::text end from gone
+select event_id, pg_notify('ordem_inbox', '')::text from gone

@@ -112,6 +112,8 @@ pub struct EffectStory {
     pub finished_at: Option<Timestamp>,
     /// Why the last attempt failed, or why it was discarded.
     pub last_error: Option<String>,
+    /// The group of its failure; `None` unless it is dead or is tried again.
+    pub failure_group: Option<String>,
     /// While pending: not before this instant; while leased: the end of the lease.
     pub due_at: Option<Timestamp>,
     /// Whether a publisher has it.
@@ -146,6 +148,7 @@ fn effect(row: &Row) -> EffectStory {
         last_error: row.get(13),
         due_at: row.get(14),
         is_leased: row.get(15),
+        failure_group: row.get(16),
     }
 }
 
@@ -166,6 +169,8 @@ pub struct Attempt {
     pub http_status: Option<i32>,
     /// What went wrong.
     pub error: Option<String>,
+    /// The beginning of the answer, where it was kept.
+    pub response_excerpt: Option<String>,
 }
 
 /// The calls that these effects took, for each effect in order.
@@ -182,6 +187,7 @@ pub async fn attempts_of(client: &impl GenericClient, effects: &[Uuid]) -> Resul
         result: row.get(4),
         http_status: row.get(5),
         error: row.get(6),
+        response_excerpt: row.get(7),
     };
     Ok(rows.iter().map(attempt).collect())
 }

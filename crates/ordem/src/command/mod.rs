@@ -2,7 +2,6 @@
 
 pub(crate) mod backfill;
 pub(crate) mod check;
-pub(crate) mod discard;
 pub(crate) mod effects;
 pub(crate) mod events;
 pub(crate) mod explain;
@@ -12,7 +11,6 @@ pub(crate) mod pause;
 pub(crate) mod profile;
 pub(crate) mod refused;
 pub(crate) mod replay;
-pub(crate) mod requeue;
 pub(crate) mod send;
 pub(crate) mod sign;
 pub(crate) mod status;

@@ -10,7 +10,7 @@ use db::{
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::moved::{Moved, Row, Skipped, distinct, missing};
+use super::moved::{self, Batch, Batches, How, Moved, Row, Skipped, after, distinct, missing};
 use crate::{
     failure::BadInput,
     session::Session,
@@ -36,12 +36,11 @@ pub(crate) struct Args {
     /// Only those that came since: how long ago (30m, 24h, 7d) or an instant.
     #[arg(long, value_name = "WHEN", requires = "source", value_parser = since::since)]
     since: Option<Since>,
-    /// How many at most.
-    #[arg(long, value_name = "N", requires = "source", default_value_t = 1000, value_parser = clap::value_parser!(i64).range(1..=100_000))]
-    limit: i64,
-    /// Show what would be replayed and change nothing.
-    #[arg(long)]
-    dry_run: bool,
+    /// Only those that came before: how long ago or an instant.
+    #[arg(long, value_name = "WHEN", requires = "source", value_parser = since::since)]
+    until: Option<Since>,
+    #[command(flatten)]
+    how: How,
 }
 
 /// An event to be replayed.
@@ -53,28 +52,31 @@ pub(crate) struct Chosen {
     outcome: String,
 }
 
+struct Replay<'a> {
+    client: Client,
+    which: Which<'a>,
+}
+
+enum Which<'a> {
+    Named(Vec<Uuid>),
+    Of { source: &'a str, outcomes: Vec<&'a str>, first: Uuid, below: Uuid },
+}
+
 impl Args {
     /// Replays.
     pub(crate) async fn run(&self, dir: &Path) -> anyhow::Result<Moved<Chosen>> {
         let session = Session::prepare(dir)?;
-        let wanted_outcomes = self.outcomes()?;
-        let client = session.client().await?;
-        let (ids, more) = match &self.source {
-            Some(source) => self.find(&session, &client, source, &wanted_outcomes).await?,
-            None => (distinct(&self.event), false),
+        let which = match &self.source {
+            Some(source) => Which::Of {
+                source,
+                outcomes: self.outcomes()?,
+                first: self.since.map_or(Uuid::nil(), |since| since.first_id(session.now)),
+                below: self.until.map_or(Uuid::max(), |until| until.first_id(session.now)),
+            },
+            None => Which::Named(distinct(&self.event)),
         };
-        let states = operations::states_of(&client, &ids).await?;
-        let mut skipped = missing(&ids, states.iter().map(|state| state.event_id), "event");
-        let mut chosen = Vec::new();
-        for EventState { event_id, source, outcome } in states {
-            match refusal(&outcome) {
-                Some(reason) => skipped.push(Skipped { id: event_id, reason }),
-                None => chosen.push(Chosen { event_id, source, outcome }),
-            }
-        }
-        let ids: Vec<Uuid> = chosen.iter().map(|event| event.event_id).collect();
-        let done = if self.dry_run || ids.is_empty() { 0 } else { operations::replay(&client, &ids).await? };
-        Ok(Moved { dry_run: self.dry_run, chosen, skipped, done, more, verb: "replayed" })
+        let mut replay = Replay { client: session.client().await?, which };
+        moved::run(&mut replay, self.how).await
     }
 
     fn outcomes(&self) -> anyhow::Result<Vec<&str>> {
@@ -88,20 +90,38 @@ impl Args {
             Some(outcome) => Ok(vec![outcome]),
         }
     }
+}
 
-    async fn find(
-        &self,
-        session: &Session,
-        client: &Client,
-        source: &str,
-        outcomes: &[&str],
-    ) -> anyhow::Result<(Vec<Uuid>, bool)> {
-        let from = self.since.map_or(Uuid::nil(), |since| since.first_id(session.now));
-        let mut ids = operations::set_aside(client, source, outcomes, from, self.limit + 1).await?;
-        let limit = usize::try_from(self.limit)?;
-        let more = ids.len() > limit;
-        ids.truncate(limit);
-        Ok((ids, more))
+impl Batches for Replay<'_> {
+    type Item = Chosen;
+    const VERB: &'static str = "replayed";
+
+    async fn find(&mut self, last: Uuid, limit: usize) -> anyhow::Result<Vec<Uuid>> {
+        match &self.which {
+            Which::Named(ids) => Ok(after(ids, last, limit)),
+            Which::Of { source, outcomes, first, below } => {
+                let (ids, limit) = ((last.max(*first), *below), i64::try_from(limit)?);
+                Ok(operations::set_aside(&self.client, source, outcomes, ids, limit).await?)
+            }
+        }
+    }
+
+    async fn judge(&mut self, ids: &[Uuid]) -> anyhow::Result<Batch<Chosen>> {
+        let states = operations::states_of(&self.client, ids).await?;
+        let mut skipped = missing(ids, states.iter().map(|state| state.event_id), "event");
+        let mut chosen = Vec::new();
+        for EventState { event_id, source, outcome } in states {
+            match refusal(&outcome) {
+                Some(reason) => skipped.push(Skipped { id: event_id, reason }),
+                None => chosen.push(Chosen { event_id, source, outcome }),
+            }
+        }
+        Ok(Batch { chosen, skipped })
+    }
+
+    async fn apply(&mut self, chosen: &[Chosen]) -> db::Result<Vec<Uuid>> {
+        let ids: Vec<Uuid> = chosen.iter().map(|event| event.event_id).collect();
+        operations::replay(&self.client, &ids).await
     }
 }
 
@@ -120,5 +140,9 @@ impl Row for Chosen {
 
     fn cells(&self) -> Vec<String> {
         vec![self.event_id.to_string(), self.source.clone(), self.outcome.clone()]
+    }
+
+    fn id(&self) -> Uuid {
+        self.event_id
     }
 }

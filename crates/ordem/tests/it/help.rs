@@ -13,6 +13,10 @@ fn the_help_of_everything_is_as_documented() {
     for subcommand in SUBCOMMANDS {
         all += &format!("\n===== {subcommand}\n{}", ordem(&[], &[subcommand, "--help"]).expect(0).out);
     }
+    for subcommand in ["list", "groups", "show", "retry", "discard"] {
+        let help = ordem(&[], &["effects", subcommand, "--help"]).expect(0).out;
+        all += &format!("\n===== effects {subcommand}\n{help}");
+    }
     insta::assert_snapshot!(all);
 }
 
@@ -33,7 +37,7 @@ fn wrong_arguments_end_with_2_and_say_why() {
         (&["replay", "--event", "x1"], "invalid value 'x1'"),
         (&["replay", "--source", "loja", "--outcome", "applied"], "invalid value 'applied'"),
         (&["replay", "--source", "loja", "--outcome", "ignored"], "--outcome ignored needs --since"),
-        (&["requeue", "--since", "2h"], "--destination <DESTINATION>"),
+        (&["requeue", "--out-of-order"], "--effect <ID>..."),
         (&["discard", "--effect", "0198f000-0000-7000-8000-000000000000"], "--reason <TEXT>"),
         (&["pause", "nowhere"], "no destination \"nowhere\" (there are: fulfillment)"),
         (&["events", "--since", "yesterday"], "neither a length of time"),

@@ -5,6 +5,7 @@
 mod answers;
 mod backfill;
 mod check;
+mod effects;
 mod explain;
 mod help;
 mod ledger;

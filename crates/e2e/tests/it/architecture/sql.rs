@@ -30,7 +30,7 @@ const CALLS: [&str; 11] = [
 const PREPARED: [&str; 4] = ["&statement", "statement", "&self.statement", "&lock"];
 
 /// Every other call: its file, what it takes, and why it may.
-const MAY: [(&str, &str, &str); 20] = [
+const MAY: [(&str, &str, &str); 21] = [
     ("profile/src/cel.rs", "&context", "an expression of CEL, no statement"),
     ("applier/src/batch.rs", "BEGIN", "sent in one trip with the claim"),
     ("applier/src/batch.rs", "\"commit\"", "ends what BEGIN began"),
@@ -45,6 +45,7 @@ const MAY: [(&str, &str, &str); 20] = [
     ("db/src/inbox/store.rs", "STORE", "a file, shared with the receiver's committers"),
     ("db/src/notify.rs", "\"select pg_notify($1, '')\"", "one function and the channel's name"),
     ("db/src/notify.rs", "&command", "`listen` takes its channel as a word, not as a parameter"),
+    ("db/src/operations/requeue.rs", "WAIT", "how long its transaction waits for a lock"),
     ("db/src/pool.rs", "&options.session()", "settings of a session, made from the options"),
     ("db/src/pool.rs", "&session", "settings of a session, made from the options"),
     ("db/src/schema.rs", "\"create schema if not exists ordem_engine\"", "before the first migration"),

@@ -30,6 +30,8 @@ pub(crate) struct Effect {
     /// Whether a publisher has it in this moment.
     pub(crate) is_leased: bool,
     pub(crate) last_error: Option<String>,
+    /// The group of its failure, as `ordem effects groups` tells it; null unless it is dead or tried again.
+    pub(crate) failure_group: Option<String>,
     /// Calls to the destination, the oldest first.
     pub(crate) calls: Vec<Call>,
 }
@@ -44,6 +46,9 @@ pub(crate) struct Call {
     pub(crate) result: String,
     pub(crate) http_status: Option<i32>,
     pub(crate) error: Option<String>,
+    /// The beginning of the answer, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) response_excerpt: Option<String>,
 }
 
 /// Puts calls to their effects.
@@ -58,6 +63,7 @@ pub(crate) fn all(effects: Vec<EffectStory>, calls: Vec<Attempt>) -> Vec<Effect>
                 result: call.result,
                 http_status: call.http_status,
                 error: call.error,
+                response_excerpt: call.response_excerpt,
             });
         }
     }
@@ -80,6 +86,7 @@ fn effect(story: EffectStory) -> Effect {
         next_attempt_at: story.due_at.filter(|_| !story.is_leased),
         is_leased: story.is_leased,
         last_error: story.last_error,
+        failure_group: story.failure_group,
         calls: Vec::new(),
     }
 }

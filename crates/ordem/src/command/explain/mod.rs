@@ -1,6 +1,6 @@
 //! `ordem explain`: the whole story of one resource.
 
-mod effects;
+pub(crate) mod effects;
 mod events;
 mod row;
 mod text;

@@ -7,16 +7,19 @@ use std::{collections::BTreeSet, path::Path};
 use db::{
     ids::first_id,
     lookups::{self, LookupBacklog},
-    operations::{self, DestinationBacklog, RecentRefusal},
+    operations::{self, DestinationBacklog, FailureGroup, RecentRefusal},
 };
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use service::settings::Configured;
+use uuid::Uuid;
 
 use crate::{session::Session, words::seconds_between};
 
 /// Events looked at for the last hour's outcomes: counting more would burden a busy database for a glance.
 const EVENTS_MAX: i64 = 100_000;
+/// Failure groups shown; `ordem effects groups` has them all.
+const GROUPS_MAX: i64 = 10;
 
 /// Show what waits in the inbox and for each destination, the last hour, cursors and switches
 ///
@@ -35,6 +38,8 @@ pub(crate) struct Status {
     recent: Recent,
     sources: Vec<Source>,
     destinations: Vec<Destination>,
+    /// What effects failed with, the largest groups.
+    failures: Vec<FailureGroup>,
     /// What waits for a provider's word, for each source that has any.
     lookups: Vec<Lookups>,
     /// Samples of refused requests of the last hour.
@@ -164,6 +169,7 @@ impl Args {
         let trouble = operations::trouble(&client).await?;
         let outcomes = operations::recent_outcomes(&client, first_id(hour_ago), EVENTS_MAX).await?;
         let destinations = operations::destination_backlogs(&client, now).await?;
+        let failures = operations::failure_groups(&client, Uuid::nil(), None, GROUPS_MAX).await?;
         let cursors = operations::cursors(&client).await?;
         let lookups = lookups::backlog(&client).await?;
         let refused = operations::recent_refusals(&client, first_id(hour_ago)).await?;
@@ -186,6 +192,7 @@ impl Args {
             recent: recent(outcomes, hour_ago),
             sources: sources(&session.configured, cursors, now),
             destinations: all_destinations(&session.configured, destinations, now),
+            failures,
             lookups: lookups.into_iter().map(|backlog| Lookups::of(backlog, now)).collect(),
             refused,
         })

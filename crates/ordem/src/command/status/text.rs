@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Destination, Inbox, Source, Status};
 use crate::{
+    command::effects::groups,
     report::Report,
     table::table,
     words::{age, age_or_dash, instant, or_dash},
@@ -33,6 +34,10 @@ impl Report for Status {
         let headings =
             ["destination", "state", "pending", "due", "leased", "retrying", "oldest", "dead", "paused"];
         section(&mut text, "destinations", &table(&headings, self.destinations.iter().map(destination)));
+        if !self.failures.is_empty() {
+            let title = "failures by cause (`ordem effects groups`)";
+            section(&mut text, title, &groups::text(&self.failures));
+        }
         let lookups = self.lookups.iter().map(|lookups| {
             let counts = [lookups.waiting, lookups.failing].map(|count| count.to_string());
             let [waiting, failing] = counts;

@@ -1,4 +1,4 @@
-//! `ordem effects`: a list from the view `ordem.effects`.
+//! `ordem effects list`, also `ordem effects`: a list from the view `ordem.effects`.
 
 use std::path::Path;
 
@@ -18,6 +18,7 @@ const STATES: [&str; 4] = ["pending", "delivered", "dead", "discarded"];
 
 /// List effects, newest first
 #[derive(Debug, clap::Args)]
+#[group(skip)]
 pub(crate) struct Args {
     /// Only those to this destination.
     #[arg(long, value_name = "DESTINATION")]
