@@ -158,9 +158,14 @@ impl Applying {
         let written = written?;
         recorded?;
         self.direct.hand_over(client, now, &effects, &written).await?;
+        let canceled = outbox::cancel_pairs(client, now, &effects).await?;
         self.look_up(client, now, decided).await?;
         for effect in &effects {
             let (name, destination) = (effect.effect.name.clone(), effect.effect.destination.clone());
+            if canceled.contains(&effect.effect_id) {
+                counter!(names::EFFECTS_CANCELED, "effect" => name.clone(), "destination" => destination.clone())
+                    .increment(1);
+            }
             counter!(names::EFFECTS_WRITTEN, "effect" => name, "destination" => destination).increment(1);
         }
         Ok(())

@@ -45,6 +45,8 @@ pub struct EffectRule {
     pub known: Vec<String>,
     /// What makes it distinct.
     pub key: EffectKey,
+    /// The effect that it undoes: both fall away while that one was never sent.
+    pub cancels: Option<String>,
     /// Where it goes.
     pub destination: String,
 }
@@ -56,6 +58,8 @@ pub struct NewEffect {
     pub name: String,
     /// Distinct within (resource, name); empty for effects that happen once.
     pub key: String,
+    /// The effect of the same resource that it undoes, where both fall away while that one was never sent.
+    pub cancels: Option<String>,
     /// Where it goes.
     pub destination: String,
     /// Its place among the effects of its resource, from 0: deliveries keep this order.
@@ -117,6 +121,7 @@ fn write(rule: &EffectRule, decision: &mut Decision, fact: &Fact) {
     decision.effects.push(NewEffect {
         name: rule.name.clone(),
         key,
+        cancels: rule.cancels.clone(),
         destination: rule.destination.clone(),
         sequence,
     });

@@ -49,6 +49,8 @@ pub struct EffectSpec {
     /// or `field:NAME` (once per value of that field). With `event` it is `event` unless set, with `changed` once per
     /// change.
     pub key: Option<String>,
+    /// An earlier effect of the flow that this one undoes: when it was never sent yet, neither is sent.
+    pub cancels: Option<String>,
     /// Name of the destination it is sent to.
     pub destination: String,
 }
@@ -158,6 +160,7 @@ impl Faults<'_> {
         {
             self.add(key("requires"), format!("\"{needed}\" is no effect of this flow"));
         }
+        self.pair(at, spec);
         let trigger = self.trigger(at, spec)?;
         let effect_key = self.effect_key(at, spec)?;
         Some(EffectRule {
@@ -168,8 +171,27 @@ impl Faults<'_> {
             unless_reached: spec.unless_reached.clone(),
             known: spec.known.clone(),
             key: effect_key,
+            cancels: spec.cancels.clone(),
             destination: spec.destination.clone(),
         })
+    }
+
+    /// What is undone stands before what undoes it, goes the same way, and happens once like it.
+    fn pair(&mut self, at: usize, spec: &EffectSpec) {
+        let Some(name) = &spec.cancels else { return };
+        let is_once =
+            |spec: &EffectSpec| spec.key.is_none() && spec.event.is_none() && spec.changed.is_none();
+        let reason = match self.spec.effects[..at].iter().find(|other| &other.name == name) {
+            None => format!("\"{name}\" is no effect that stands before this one"),
+            Some(other) if other.destination != spec.destination => {
+                format!("\"{name}\" goes to another destination")
+            }
+            Some(other) if !is_once(other) || !is_once(spec) => {
+                "goes only with effects that happen once: without `event`, `changed` and `key`".to_owned()
+            }
+            Some(_) => return,
+        };
+        self.add(format!("effects[{at}].cancels"), reason);
     }
 
     fn trigger(&mut self, at: usize, spec: &EffectSpec) -> Option<Trigger> {

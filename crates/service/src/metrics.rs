@@ -38,6 +38,8 @@ pub const APPLY_BATCH: &str = "ordem_applier_batch_events";
 pub const APPLY_FAILURES: &str = "ordem_applier_failures_total";
 /// Effects written. Labels: `effect`, `destination`.
 pub const EFFECTS_WRITTEN: &str = "ordem_effects_written_total";
+/// Effects that were discarded with the one they undo, since that was never sent. Labels: `effect`, `destination`.
+pub const EFFECTS_CANCELED: &str = "ordem_effects_canceled_total";
 /// Events that wait for their first attempt or their next.
 pub const INBOX_BACKLOG: &str = "ordem_inbox_backlog";
 /// Age of the oldest event that waits, in seconds.

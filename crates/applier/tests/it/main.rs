@@ -5,6 +5,7 @@
 mod app;
 mod applying;
 mod direct;
+mod pairs;
 mod partitions;
 mod poison;
 mod processes;

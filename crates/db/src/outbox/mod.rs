@@ -2,6 +2,7 @@
 
 mod backlog;
 mod call;
+mod cancel_pairs;
 mod claim;
 mod finish;
 mod give_back;
@@ -11,6 +12,7 @@ mod write;
 
 pub use backlog::{Backlog, backlog};
 pub use call::{FunctionName, FunctionState, HandOver, call_with_each, function_state, hand_over};
+pub use cancel_pairs::cancel_pairs;
 pub use claim::{Claim, ClaimRequest, ClaimedEffect, claim};
 pub use finish::{Attempt, End, Finished, Written, finish, wake_next};
 pub use give_back::give_back;

@@ -70,3 +70,35 @@ fn from_goes_only_with_enter_and_keys_are_checked() {
     assert!(found[0].contains("goes only with `enter`"), "{found:?}");
     assert!(found[1].contains("neither `event` nor `field:NAME`"), "{found:?}");
 }
+
+#[test]
+fn an_effect_cancels_only_an_earlier_one_that_goes_the_same_way_and_happens_once() {
+    let effect = |name: &str, destination: &str| EffectSpec {
+        name: name.to_owned(),
+        reached: Some("open".to_owned()),
+        destination: destination.to_owned(),
+        ..EffectSpec::default()
+    };
+    let halt = EffectSpec { cancels: Some("release".to_owned()), ..effect("halt", "picking") };
+    let told = |first: EffectSpec, second: &EffectSpec| {
+        FlowSpec { effects: vec![first, second.clone()], ..spec() }
+            .compile()
+            .err()
+            .map(|found| found[0].to_string())
+    };
+    assert_eq!(told(effect("release", "picking"), &halt), None);
+    for (first, reason) in [
+        (
+            effect("other", "picking"),
+            "effects[1].cancels: \"release\" is no effect that stands before this one",
+        ),
+        (effect("release", "mail"), "effects[1].cancels: \"release\" goes to another destination"),
+        (
+            EffectSpec { key: Some("field:total".to_owned()), ..effect("release", "picking") },
+            "effects[1].cancels: goes only with effects that happen once",
+        ),
+    ] {
+        let found = told(first, &halt).unwrap();
+        assert!(found.starts_with(reason), "{found}");
+    }
+}

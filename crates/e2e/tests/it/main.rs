@@ -16,6 +16,7 @@ mod load;
 mod lookups;
 mod migrations;
 mod pagpolar;
+mod pairs;
 mod restart_publisher;
 mod senders;
 mod stripe;
