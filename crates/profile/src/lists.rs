@@ -89,6 +89,19 @@ impl Builder<'_> {
         if spec.limit == 0 {
             self.faults.add(format!("{key}.limit"), "must be at least 1");
         }
+        for (name, param) in [
+            ("since_param", &spec.since_param),
+            ("until_param", &spec.until_param),
+            ("limit_param", &spec.limit_param),
+        ] {
+            let is_name = |text: &str| {
+                !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+            };
+            if param.as_deref().is_some_and(|text| !is_name(text)) {
+                self.faults
+                    .add(format!("{key}.{name}"), "is no name of a parameter: it is empty or has blanks");
+            }
+        }
         let (paging, mut page) = self.paging(key, spec);
         page.items = (!spec.items.is_empty())
             .then(|| self.path_in(&format!("{key}.items"), &spec.items, &mut page.shape))

@@ -170,6 +170,12 @@ impl Builder<'_> {
         defaults: &Defaults<'_>,
         shape: &mut Shape,
     ) -> Option<Rule> {
+        if spec.types.iter().any(String::is_empty) {
+            self.faults.add(format!("{key}.types"), "has an empty one, which no event has");
+        }
+        if spec.ignore.as_ref().is_some_and(|reason| reason.trim().is_empty()) {
+            self.faults.add(format!("{key}.ignore"), "is empty: it is the reason that people will read");
+        }
         if spec.types.iter().any(|type_| type_.strip_suffix('*').unwrap_or(type_).contains('*')) {
             self.faults.add(format!("{key}.types"), "has a `*` elsewhere than at the end");
         }

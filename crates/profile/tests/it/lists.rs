@@ -268,3 +268,16 @@ fn each_way_to_say_who_we_are_is_read_and_a_wrong_one_named() {
         assert!(auth(wrong).is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn names_of_parameters_are_names() {
+    for (key, text) in [("since_param", ""), ("until_param", "a b"), ("limit_param", " ")] {
+        let list = format!(
+            "[api]\nauth = \"bearer\"\n[api.list]\npath = \"/orders\"\nsince_param = \"from\"\nitems = \"data\"\n{key} = \"{text}\"\n\
+             paging = {{ style = \"token\", param = \"t\", next = \"next\" }}\n{ITEM}"
+        );
+        let list = if key == "since_param" { list.replace("since_param = \"from\"\n", "") } else { list };
+        let found = faults(&list);
+        assert!(found[0].starts_with(&format!("api.list.{key}: is no name of a parameter")), "{found:?}");
+    }
+}

@@ -360,6 +360,13 @@ fn each_fault_names_its_line() {
 }
 
 #[test]
+fn an_empty_type_and_an_empty_reason_are_faults() {
+    let told = |rule: &str| faults("", &format!("[[event.rules]]\n{rule}")).join("; ");
+    assert!(told("types = [\"a\", \"\"]\nstatus = \"paid\"").contains("types: has an empty one"));
+    assert!(told("types = [\"a\"]\nignore = \" \"").contains("ignore: is empty"));
+}
+
+#[test]
 fn a_handshake_is_short_and_nothing_longer_is_inflated_for_it() {
     use std::io::Write as _;
     let greeting = parse(&profile(

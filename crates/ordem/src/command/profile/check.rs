@@ -70,7 +70,7 @@ impl Checked {
         match Profile::parse(file, text) {
             Ok(profile) => {
                 if let Some(configured) = configured {
-                    self.compare_with_flows(file, &profile, configured);
+                    self.compare_with_flows(file, text, &profile, configured);
                 }
                 self.warnings.extend(weak_spots(&profile, text).map(|spot| format!("{file}: {spot}")));
             }
@@ -78,18 +78,21 @@ impl Checked {
         }
     }
 
-    fn compare_with_flows(&mut self, file: &str, profile: &Profile, configured: &Configured) {
+    fn compare_with_flows(&mut self, file: &str, text: &str, profile: &Profile, configured: &Configured) {
         for (kind, status) in profile.statuses() {
-            let reason = match configured.flow(kind) {
-                None => format!("no flow for its kind \"{kind}\": add [flows.{kind}]"),
-                Some(flow) if flow.rank(status).is_none() => format!(
-                    "\"{status}\" is no status of flows.{kind} (it has: {})",
-                    flow.statuses().join(", ")
-                ),
+            let (word, reason) = match configured.flow(kind) {
+                None if kind.is_empty() => (kind, "the kind is empty".to_owned()),
+                None => (kind, format!("no flow for its kind \"{kind}\": add [flows.{kind}]")),
+                Some(flow) if flow.rank(status).is_none() => {
+                    let known = flow.statuses().join(", ");
+                    (status, format!("\"{status}\" is no status of flows.{kind} (it has: {known})"))
+                }
                 Some(_) => continue,
             };
             if !self.faults.iter().any(|fault| fault.file == file && fault.reason == reason) {
-                self.add(file, "status", None, reason);
+                let place = line::of_value(text, word);
+                let (key, line) = place.map_or((String::new(), None), |(key, line)| (key, Some(line)));
+                self.add(file, &key, line, reason);
             }
         }
     }
