@@ -7,6 +7,7 @@
 )]
 
 mod architecture;
+mod booking;
 mod cases;
 mod cluster;
 mod desk;
