@@ -169,11 +169,12 @@ impl Courier {
 
     fn end(&self, answer: Answer, attempt: i32, probe: bool) -> End {
         let error = answer.error.unwrap_or_default();
+        let holds_lane = self.policy.holds_after_dead;
         match answer.meaning {
             Meaning::Delivered => End::Delivered,
-            Meaning::Permanent => End::Dead { error },
+            Meaning::Permanent => End::Dead { error, holds_lane },
             Meaning::Transient => {
-                let failure = Failure { error: &error, attempt, probe, asked: answer.asked };
+                let failure = Failure { error: &error, attempt, probe, asked: answer.asked, holds_lane };
                 verdict::after_transient(failure, &self.policy.retry, self.now(), rand::random())
             }
         }

@@ -51,10 +51,10 @@ impl Measures {
                 effect.id = %id, destination, attempt = report.attempt, status, error, next_attempt_at = %due_at,
                 "delivery failed, it is tried again"
             ),
-            End::Dead { error } => {
+            End::Dead { error, holds_lane } => {
                 self.dead.increment(1);
                 tracing::error!(
-                    effect.id = %id, destination, attempt = report.attempt, status, error,
+                    effect.id = %id, destination, attempt = report.attempt, status, error, holds_lane,
                     "effect given up: put it back with `ordem effects retry` when the cause is mended"
                 );
             }

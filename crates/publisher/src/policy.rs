@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::Retry;
 use jiff::SignedDuration;
-use service::settings::{DestinationSettings, PublisherSettings, Rate, Span};
+use service::settings::{AfterDead, DestinationSettings, PublisherSettings, Rate, Span};
 
 /// Most of a lease that is kept free for writing the result down.
 const LEASE_MARGIN_MAX: Duration = Duration::from_secs(5);
@@ -32,6 +32,8 @@ pub(crate) struct Policy {
     pub(crate) breaker_pause_max: Duration,
     /// An effect older than this is not sent any more.
     pub(crate) age_max: Option<Duration>,
+    /// Whether a dead effect keeps the later ones of its resource waiting for an operator.
+    pub(crate) holds_after_dead: bool,
 }
 
 impl Policy {
@@ -53,6 +55,7 @@ impl Policy {
             breaker_failures: shared.breaker_failures,
             breaker_pause_max: shared.breaker_pause_max.get(),
             age_max: own.age_max.map(Span::get),
+            holds_after_dead: own.after_dead == AfterDead::Hold,
         }
     }
 

@@ -62,6 +62,8 @@ pub struct Failure<'a> {
     pub probe: bool,
     /// What `Retry-After` asked for.
     pub asked: Option<Duration>,
+    /// Whether a dead effect holds its lane.
+    pub holds_lane: bool,
 }
 
 /// What follows a transient failure.
@@ -70,7 +72,7 @@ pub fn after_transient(failure: Failure<'_>, retry: &Retry, now: Timestamp, jitt
     let attempt = u32::try_from(counted).unwrap_or(0);
     let error = failure.error.to_owned();
     match retry.after(attempt, jitter, failure.asked) {
-        Verdict::Dead => End::Dead { error },
+        Verdict::Dead => End::Dead { error, holds_lane: failure.holds_lane },
         Verdict::Again(delay) => {
             let delay = SignedDuration::try_from(delay).unwrap_or(SignedDuration::MAX);
             let due_at = now.checked_add(delay).unwrap_or(Timestamp::MAX);
@@ -96,7 +98,7 @@ mod tests {
         Retry { base: Duration::from_secs(1), cap: Duration::from_secs(3600), attempts_max: 3 };
 
     fn after(attempt: i32, probe: bool) -> End {
-        let failure = Failure { error: "answer 500", attempt, probe, asked: None };
+        let failure = Failure { error: "answer 500", attempt, probe, asked: None, holds_lane: true };
         after_transient(failure, &RETRY, Timestamp::UNIX_EPOCH, 1.0)
     }
 
@@ -112,7 +114,7 @@ mod tests {
         let second = Timestamp::from_second(2).unwrap();
         let error = "answer 500".to_owned();
         assert_eq!(after(2, false), End::Postponed { due_at: second, error: error.clone(), counted: true });
-        assert_eq!(after(3, false), End::Dead { error });
+        assert_eq!(after(3, false), End::Dead { error, holds_lane: true });
     }
 
     #[test]

@@ -6,6 +6,8 @@ with waiting as (
            count(*) filter (where attempts > 0 and lease_token is null) as retrying,
            min(effect_id::text)::uuid as oldest
       from ordem_engine.effect_queue
+     -- The dead that hold their lane are counted among the dead.
+     where due_at <> '9999-01-01 00:00+00'
      group by destination
 ), dead as (
     select e.destination, count(*) as dead

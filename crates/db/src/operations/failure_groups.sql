@@ -13,6 +13,8 @@ with failed as (
            max(q.effect_id::text)::uuid
       from ordem_engine.effect_queue q
      where q.attempts > 0 and q.last_error is not null and q.effect_id >= $1::uuid
+       -- The dead that hold their lane are among the dead above.
+       and q.due_at <> '9999-01-01 00:00+00'
        and ($2::text is null or q.destination = $2::text)
      group by q.destination, q.last_error
 ), named as materialized (

@@ -28,6 +28,9 @@ with wanted as materialized (
       from gone
       join wanted on wanted.effect_id = gone.effect_id
      order by wanted.effect_id
+    -- One that held its lane is in the queue already.
+    on conflict (effect_id) do update
+       set due_at = excluded.due_at, attempts = 0, lease_token = null, last_error = excluded.last_error
     returning effect_id
 )
 select effect_id, pg_notify('ordem_effects', '')::text from queued

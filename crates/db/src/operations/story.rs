@@ -114,7 +114,7 @@ pub struct EffectStory {
     pub last_error: Option<String>,
     /// The group of its failure; `None` unless it is dead or is tried again.
     pub failure_group: Option<String>,
-    /// While pending: not before this instant; while leased: the end of the lease.
+    /// While pending: not before this instant; while leased: the end of the lease. `None` once it has ended.
     pub due_at: Option<Timestamp>,
     /// Whether a publisher has it.
     pub is_leased: bool,

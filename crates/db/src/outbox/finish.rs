@@ -32,6 +32,8 @@ pub enum End {
     Dead {
         /// Why.
         error: String,
+        /// Whether it stays at the head of its lane, so that what follows waits for the operator.
+        holds_lane: bool,
     },
     /// It is tried again.
     Postponed {
@@ -58,7 +60,7 @@ impl End {
     pub fn error(&self) -> Option<&str> {
         match self {
             Self::Delivered => None,
-            Self::Dead { error } | Self::Postponed { error, .. } => Some(error),
+            Self::Dead { error, .. } | Self::Postponed { error, .. } => Some(error),
         }
     }
 
@@ -67,6 +69,11 @@ impl End {
             Self::Postponed { due_at, .. } => Some(*due_at),
             Self::Delivered | Self::Dead { .. } => None,
         }
+    }
+
+    /// Whether it stays at the head of its lane.
+    const fn keeps_place(&self) -> bool {
+        matches!(self, Self::Postponed { .. } | Self::Dead { holds_lane: true, .. })
     }
 
     const fn is_counted(&self) -> bool {
@@ -112,7 +119,7 @@ pub async fn finish(
     results: &[Finished],
 ) -> Result<Written> {
     let recorded = if results.is_empty() { HashSet::new() } else { record(client, now, results).await? };
-    let gone = results.iter().filter(|result| !matches!(result.end, End::Postponed { .. }));
+    let gone = results.iter().filter(|result| !result.end.keeps_place());
     let lanes: Vec<i64> = gone.map(|result| result.lane).collect();
     let woken = wake_next(client, destination, now, &lanes).await?;
     Ok(Written { recorded, woken })
@@ -147,6 +154,7 @@ pub(crate) async fn record(
     let due: Vec<Option<Timestamp>> = results.iter().map(|result| result.end.due_at()).collect();
     let errors: Vec<Option<&str>> = results.iter().map(|result| result.end.error()).collect();
     let counted: Vec<bool> = results.iter().map(|result| result.end.is_counted()).collect();
+    let kept: Vec<bool> = results.iter().map(|result| result.end.keeps_place()).collect();
     let started: Vec<Timestamp> = results.iter().map(|result| result.attempt.started_at).collect();
     let durations: Vec<i32> = results.iter().map(|result| result.attempt.duration_ms).collect();
     let words: Vec<&str> = results.iter().map(|result| result.attempt.result).collect();
@@ -159,7 +167,7 @@ pub(crate) async fn record(
             &statement,
             &[
                 &ids, &tokens, &states, &due, &errors, &counted, &started, &durations, &words, &statuses,
-                &excerpts, &now,
+                &excerpts, &now, &kept,
             ],
         )
         .await?;

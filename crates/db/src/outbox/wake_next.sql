@@ -11,5 +11,6 @@ update ordem_engine.effect_queue
               order by q.sequence
               limit 1
          ) head
-        where head.due_at > $3::timestamptz))
+        -- A dead effect that holds its lane stays.
+        where head.due_at > $3::timestamptz and head.due_at <> '9999-01-01 00:00+00'))
    and lease_token is null

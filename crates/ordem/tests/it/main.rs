@@ -8,6 +8,7 @@ mod check;
 mod effects;
 mod explain;
 mod help;
+mod hold;
 mod ledger;
 mod lists;
 mod migrate;

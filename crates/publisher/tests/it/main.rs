@@ -10,6 +10,7 @@ mod claim;
 mod conformance;
 mod foreign;
 mod guard;
+mod hold;
 mod https;
 mod lanes;
 mod lease;
