@@ -1,19 +1,28 @@
-//! What the applier does besides: keeps the partitions, and says how much waits.
+//! What the applier does besides: keeps the partitions, trims the ledgers of keys, and says how much waits.
 
 use std::{sync::Arc, time::Duration};
 
-use db::{Pool, inbox, partitions};
+use db::{
+    Pool, inbox,
+    keys::{self, Ledger},
+    partitions,
+};
 use domain::Clock;
-use metrics::gauge;
+use metrics::{counter, gauge};
 use service::{Shutdown, metrics as names, settings::Configured};
 use tokio::time::Instant;
 
 const GAUGES_EVERY: Duration = Duration::from_secs(5);
 const PARTITIONS_EVERY: Duration = Duration::from_secs(3600);
+/// 4 MB and some 30,000 keys: whoever stores a key of such a page waits for one step at most.
+const TRIM_PAGES: i32 = 500;
+/// Each time that the gauges are set, for each ledger: a table of 10 GB is walked in an hour.
+const TRIM_STEPS: usize = 4;
 
 /// Runs until the stop.
 pub(crate) async fn run(pool: Pool, clock: Arc<dyn Clock>, configured: Arc<Configured>, shutdown: Shutdown) {
-    let retention = configured.settings.applier.retention.get();
+    let applier = &configured.settings.applier;
+    let (retention, keys_retention) = (applier.retention.get(), applier.keys_retention.get());
     let mut next_partitions = Instant::now();
     while !shutdown.is_triggered() {
         if let Err(error) = show_backlog(&pool, clock.as_ref()).await {
@@ -23,6 +32,11 @@ pub(crate) async fn run(pool: Pool, clock: Arc<dyn Clock>, configured: Arc<Confi
             match keep_partitions(&pool, clock.as_ref(), retention).await {
                 Ok(()) => next_partitions = Instant::now() + PARTITIONS_EVERY,
                 Err(error) => tracing::warn!(%error, "partitions not kept, trying again soon"),
+            }
+        }
+        for ledger in Ledger::ALL {
+            if let Err(error) = trim_keys(&pool, clock.as_ref(), ledger, keys_retention, &shutdown).await {
+                tracing::warn!(%error, ledger = ledger.as_str(), "keys not trimmed, trying again soon");
             }
         }
         shutdown.sleep(GAUGES_EVERY).await;
@@ -42,6 +56,25 @@ async fn keep_partitions(pool: &Pool, clock: &dyn Clock, retention: Duration) ->
     let kept = partitions::keep(&client, clock.now(), retention).await?;
     if kept.made > 0 || kept.dropped > 0 {
         tracing::info!(made = kept.made, dropped = kept.dropped, "partitions kept");
+    }
+    Ok(())
+}
+
+/// A few steps through one ledger: what is left has its turn next time.
+async fn trim_keys(
+    pool: &Pool,
+    clock: &dyn Clock,
+    ledger: Ledger,
+    retention: Duration,
+    shutdown: &Shutdown,
+) -> db::Result<()> {
+    let client = pool.get().await?;
+    for _ in 0..TRIM_STEPS {
+        let trimmed = keys::trim(&client, ledger, clock.now(), retention, TRIM_PAGES).await?;
+        counter!(names::KEYS_TRIMMED, "ledger" => ledger.as_str()).increment(trimmed.keys);
+        if trimmed.wrapped || shutdown.is_triggered() {
+            break;
+        }
     }
     Ok(())
 }

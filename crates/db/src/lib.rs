@@ -8,6 +8,7 @@ pub mod cursors;
 mod error;
 pub mod ids;
 pub mod inbox;
+pub mod keys;
 pub mod ledger;
 pub mod lookups;
 mod notify;

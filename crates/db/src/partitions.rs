@@ -22,7 +22,11 @@ pub struct Kept {
 /// # Errors
 /// When the database refuses or is away.
 pub async fn keep(client: &impl GenericClient, now: Timestamp, retention: Duration) -> Result<Kept> {
-    let seconds = i64::try_from(retention.as_secs()).unwrap_or(i64::MAX).min(100 * 366 * 86_400);
-    let row = client.query_one(include_str!("partitions.sql"), &[&now, &(seconds as f64)]).await?;
+    let row = client.query_one(include_str!("partitions.sql"), &[&now, &seconds(retention)]).await?;
     Ok(Kept { made: row.get(0), dropped: row.get(1) })
+}
+
+/// A retention as the server takes it: instants that far back must still be instants.
+pub(crate) fn seconds(retention: Duration) -> f64 {
+    retention.as_secs_f64().min(100.0 * 366.0 * 86_400.0)
 }

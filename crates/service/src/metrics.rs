@@ -44,6 +44,8 @@ pub const EFFECTS_CANCELED: &str = "ordem_effects_canceled_total";
 pub const INBOX_BACKLOG: &str = "ordem_inbox_backlog";
 /// Age of the oldest event that waits, in seconds.
 pub const INBOX_OLDEST_SECONDS: &str = "ordem_inbox_oldest_age_seconds";
+/// Keys deleted because they were older than `applier.keys_retention`. Labels: `ledger`.
+pub const KEYS_TRIMMED: &str = "ordem_keys_trimmed_total";
 
 /// Calls to destinations. Labels: `destination`, `result`.
 pub const DELIVERIES: &str = "ordem_deliveries_total";

@@ -6,6 +6,7 @@ mod app;
 mod applying;
 mod direct;
 mod pairs;
+mod keys;
 mod partitions;
 mod poison;
 mod processes;

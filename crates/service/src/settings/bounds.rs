@@ -53,6 +53,7 @@ impl Check<'_> {
             ("applier.backoff_base", settings.applier.backoff_base),
             ("applier.backoff_cap", settings.applier.backoff_cap),
             ("applier.retention", settings.applier.retention),
+            ("applier.keys_retention", settings.applier.keys_retention),
             ("reconciler.connect_timeout", settings.reconciler.connect_timeout),
             ("service.drain_timeout", settings.service.drain_timeout),
             ("reconciler.every", settings.reconciler.every),
@@ -64,6 +65,13 @@ impl Check<'_> {
             if span.get().is_zero() {
                 self.add(key, "must be longer than 0");
             }
+        }
+        let applier = &settings.applier;
+        if !applier.keys_retention.get().is_zero() && applier.keys_retention < applier.retention {
+            self.add(
+                "applier.keys_retention",
+                "must be at least applier.retention, or what is still there could be stored and done again",
+            );
         }
         if settings.receiver.listen.port() != 0
             && settings.receiver.listen.port() == settings.receiver.admin.port()

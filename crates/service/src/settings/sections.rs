@@ -121,6 +121,7 @@ pub struct ApplierSettings {
     pub backoff_base: Span,
     pub backoff_cap: Span,
     pub retention: Span,
+    pub keys_retention: Span,
 }
 
 /// The publisher.

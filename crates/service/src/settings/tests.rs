@@ -153,12 +153,13 @@ fn what_follows_from_a_fault_is_not_told_again() {
 #[test]
 fn lengths_of_time_that_would_end_or_never_end_the_work_are_refused() {
     let found = faults(
-        "[service]\ndrain_timeout = \"0s\"\n[applier]\nretention = \"0s\"\nbackoff_cap = \"0s\"\n\
+        "[service]\ndrain_timeout = \"0s\"\n[applier]\nretention = \"0s\"\nkeys_retention = \"0s\"\nbackoff_cap = \"0s\"\n\
          [publisher]\nbackoff_base = \"0s\"\nconnect_timeout = \"0s\"\n[receiver]\nadmin = \"127.0.0.1:8080\"\n",
     );
     for key in [
         "service.drain_timeout",
         "applier.retention",
+        "applier.keys_retention",
         "applier.backoff_cap",
         "publisher.backoff_base",
         "publisher.connect_timeout",
@@ -166,6 +167,19 @@ fn lengths_of_time_that_would_end_or_never_end_the_work_are_refused() {
     ] {
         assert!(found.iter().any(|fault| fault.contains(key)), "{key} not in {found:?}");
     }
+}
+
+#[test]
+fn keys_are_kept_at_least_as_long_as_what_they_stand_for() {
+    let found = faults("[applier]\nretention = \"90d\"\nkeys_retention = \"89d\"\n");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(
+        found[0].contains("applier.keys_retention") && found[0].contains("applier.retention,"),
+        "{found:?}"
+    );
+    load(&[("a.toml", "[applier]\nretention = \"90d\"\nkeys_retention = \"90d\"\n")]).unwrap();
+    let configured = load(&[("a.toml", "")]).unwrap();
+    assert_eq!(configured.settings.applier.keys_retention.get().as_secs(), 400 * 86_400);
 }
 
 #[test]
