@@ -5,8 +5,8 @@
 mod app;
 mod applying;
 mod direct;
-mod pairs;
 mod keys;
+mod pairs;
 mod partitions;
 mod poison;
 mod processes;
