@@ -14,7 +14,6 @@ import sqlite3
 import sys
 
 import nats
-from nats.errors import TimeoutError as NothingCame
 from nats.js.api import AckPolicy, ConsumerConfig
 
 BATCH = 50  # most effects that are fetched at once
@@ -63,7 +62,7 @@ async def consume(options, stop):
         while not stop.is_set() and (options.until_idle is None or idle < options.until_idle):
             try:
                 messages = await subscription.fetch(BATCH, timeout=1)
-            except NothingCame:
+            except asyncio.TimeoutError:  # nothing came; the library's own error is one of these
                 idle += 1
                 continue
             idle = 0

@@ -59,6 +59,12 @@ async fn what_was_never_sent_is_canceled_with_its_undoing_and_the_rest_goes_on()
     app.client.batch_execute(held).await.unwrap();
     cancel(&app).await;
     assert_eq!(effects(&app).await, CANCELED);
+    for part in db::outbox::PAIR_REASONS {
+        assert!(
+            CANCELED.iter().any(|told| told.contains(part)),
+            "{part} is what `ordem effects retry` looks for"
+        );
+    }
     let due =
         format!("select count(*) from ordem_engine.effect_queue where due_at <= '{}'", crate::app::noon());
     assert_eq!(app.count(&due).await, 1, "what stood behind may go at once");

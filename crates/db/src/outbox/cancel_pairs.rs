@@ -11,6 +11,9 @@ use crate::{
     outbox::{EffectToWrite, wake_next},
 };
 
+/// What the reason of a discarded effect has when it fell away with the one that undoes it, or undid it.
+pub const PAIR_REASONS: [&str; 2] = [" came before it was sent: neither is sent", "nothing to undo: "];
+
 /// Of the effects just written, discards those that undo one that was never sent, and that one with it, and lets go what
 /// stood behind; in the transaction that wrote them. Returns the effects that undo.
 ///

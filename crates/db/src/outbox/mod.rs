@@ -12,7 +12,7 @@ mod write;
 
 pub use backlog::{Backlog, backlog};
 pub use call::{FunctionName, FunctionState, HandOver, call_with_each, function_state, hand_over};
-pub use cancel_pairs::cancel_pairs;
+pub use cancel_pairs::{PAIR_REASONS, cancel_pairs};
 pub use claim::{Claim, ClaimRequest, ClaimedEffect, claim};
 pub use finish::{Attempt, End, Finished, Written, finish, wake_next};
 pub use give_back::give_back;

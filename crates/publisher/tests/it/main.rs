@@ -16,6 +16,7 @@ mod lanes;
 mod lease;
 mod limits;
 mod looped;
+mod mail;
 mod message;
 mod nats_consumer;
 mod outage;

@@ -131,8 +131,9 @@ async fn a_destination_that_is_down_holds_up_no_other_and_drains_at_its_rate() {
     if let (Some(before), Some(after)) = (memory_before, memory_after) {
         assert!(after < before * 1.5 + 8.0, "memory grew from {before:.1} to {after:.1} MiB");
     }
-    // The burst of 20 ms may come on top, and calls arrive less evenly than they begin.
-    assert!(most <= (RATE + RATE / 20) as usize, "{most} calls in a second");
+    // The burst of 20 ms may come on top, and on a busy machine calls arrive less evenly than they begin.
+    let uneven = if is_soak { RATE / 20 } else { RATE / 8 };
+    assert!(most <= (RATE + uneven) as usize, "{most} calls in a second");
     assert_eq!(stage.count("delivered").await, i64::from(waiting) + i64::try_from(well.count()).unwrap());
     assert!(daemon.stop(Duration::from_secs(10)).await.success());
 }

@@ -38,10 +38,10 @@ fn sales(dice: &mut StdRng) -> Vec<Sale> {
         };
         Sale {
             name: format!("s{at}"),
-            is_invoice: at % 3 == 0,
+            is_invoice: at.is_multiple_of(3),
             customer: at % CUSTOMERS,
             total,
-            currency: if at % 7 == 0 { "jpy" } else { "brl" },
+            currency: if at.is_multiple_of(7) { "jpy" } else { "brl" },
             refunds: refunds.into_iter().filter(|part| *part > 0).collect(),
             dispute,
             // Each its own instant: which visit was the last is no question.

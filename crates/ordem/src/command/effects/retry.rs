@@ -6,6 +6,7 @@ use clap::builder::PossibleValuesParser;
 use db::{
     Client,
     operations::{self, EffectState, SelectedState},
+    outbox::PAIR_REASONS,
 };
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -78,6 +79,8 @@ fn refusal(state: &EffectState, out_of_order: bool) -> Option<String> {
     let destination = &state.destination;
     if out_of_order {
         None
+    } else if is_half_of_a_pair(state) {
+        Some("fell away as a pair with the effect that undoes it: one half alone is wrong; --out-of-order if that is meant".to_owned())
     } else if !state.delivered_later.is_empty() {
         let later = state.delivered_later.join(", ");
         Some(format!(
@@ -90,5 +93,37 @@ fn refusal(state: &EffectState, out_of_order: bool) -> Option<String> {
         ))
     } else {
         None
+    }
+}
+
+/// Whether it was discarded together with the effect that undoes it, or that it undoes.
+fn is_half_of_a_pair(state: &EffectState) -> bool {
+    let reason = state.last_error.as_deref().unwrap_or_default();
+    state.state == "discarded" && PAIR_REASONS.iter().any(|part| reason.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::ResourceId;
+
+    use super::*;
+
+    #[test]
+    fn one_half_of_a_canceled_pair_is_left_alone_unless_it_is_meant() {
+        let mut state = EffectState {
+            effect_id: Uuid::nil(),
+            resource: ResourceId { source: "loja".into(), kind: "order".into(), id: "ped_1".into() },
+            effect: "release_picking".to_owned(),
+            destination: "fulfillment".to_owned(),
+            state: "discarded".to_owned(),
+            delivered_later: Vec::new(),
+            in_flight_later: Vec::new(),
+            is_in_flight: false,
+            last_error: Some("halt_picking came before it was sent: neither is sent".to_owned()),
+        };
+        assert!(refusal(&state, false).unwrap().contains("as a pair"));
+        assert_eq!(refusal(&state, true), None);
+        state.last_error = Some("done by hand".to_owned());
+        assert_eq!(refusal(&state, false), None);
     }
 }

@@ -17,7 +17,7 @@ mod cases;
 mod file;
 mod http;
 mod nats;
-mod smtp;
+pub(crate) mod smtp;
 
 use std::path::Path;
 

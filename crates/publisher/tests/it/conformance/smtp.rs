@@ -6,7 +6,7 @@ use testkit::{MailMood, SmtpServer, packages::or_skip};
 
 use super::{Kind, Mood};
 
-pub(crate) struct Smtp(SmtpServer);
+pub(crate) struct Smtp(pub(crate) SmtpServer);
 
 impl Kind for Smtp {
     async fn start() -> Option<Self> {
